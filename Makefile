@@ -1,0 +1,57 @@
+# `make demo` and `make test` set up everything they need in .venv, on a fresh machine too.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+SHARED_DATA := $(wildcard ../shared/data)
+export SODM_DATA ?= $(if $(SHARED_DATA),$(abspath $(SHARED_DATA)))
+
+SOURCES := pyproject.toml CMakeLists.txt \
+           $(shell find core bindings -type f) $(shell find src -type f -not -path '*/__pycache__/*')
+SANITIZERS := address,undefined thread
+
+.PHONY: demo test test-fast test-sanitize lint format bench-core clean help
+.DEFAULT_GOAL := help
+
+help:           ## this list
+	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 18
+
+$(BIN)/pip:
+	@command -v $(PYTHON) >/dev/null || { echo "sodm needs Python 3.11 or newer: install it (Debian: apt-get install python3-venv)."; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --upgrade pip
+
+# Each kind of set-up leaves a stamp; it is redone only when the sources it is made of have changed.
+$(VENV)/.stamp-%: $(SOURCES) | $(BIN)/pip
+	$(BIN)/pip install --quiet ".[$*]"
+	@touch $@
+
+demo: $(VENV)/.stamp-all ## fit the exact machine and print a short result
+	$(BIN)/python -m sodm.demo
+
+test: $(VENV)/.stamp-test ## all tests
+	$(BIN)/python -m pytest -n auto
+
+test-fast: $(VENV)/.stamp-test ## the tests without the slow ones
+	$(BIN)/python -m pytest -n auto -m "not slow"
+
+test-sanitize: ## the core's own tests under ASan+UBSan and TSan
+	@for s in $(SANITIZERS); do \
+	  dir=build/sanitize-$${s%%,*}; \
+	  cmake -S . -B $$dir -DSODM_BUILD_PYTHON=OFF -DSODM_BUILD_TESTS=ON -DSODM_SANITIZE=$$s -DCMAKE_BUILD_TYPE=RelWithDebInfo >/dev/null && \
+	  cmake --build $$dir -j 2 && ctest --test-dir $$dir --output-on-failure || exit 1; \
+	done
+
+lint: $(VENV)/.stamp-dev ## ruff, mypy, clang-format
+	$(BIN)/ruff check . && $(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/clang-format --dry-run --Werror $(shell find core bindings tests/core -name '*.?pp' -o -name '*.inc')
+
+format: $(VENV)/.stamp-dev ## let the formatters rewrite the sources
+	$(BIN)/ruff check --fix . && $(BIN)/ruff format .
+	$(BIN)/clang-format -i $(shell find core bindings tests/core -name '*.?pp' -o -name '*.inc')
+
+bench-core: $(VENV)/.stamp-bench ## speed of the exact machine against its peers
+	$(BIN)/python benchmarks/core.py
+
+clean: ## remove what the other targets made
+	rm -rf $(VENV) build

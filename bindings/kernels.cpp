@@ -1,0 +1,96 @@
+// Kernel functions, points, and the three products on them.
+#include <nanobind/stl/string.h>
+
+#include "module.hpp"
+#include "points.hpp"
+#include "products.hpp"
+
+namespace sodm::bindings {
+
+namespace {
+
+KernelKind kind_of(const std::string& name) {
+    if (name == "linear") return KernelKind::linear;
+    if (name == "rbf") return KernelKind::rbf;
+    if (name == "poly") return KernelKind::polynomial;
+    if (name == "sigmoid") return KernelKind::sigmoid;
+    if (name == "laplacian") return KernelKind::laplacian;
+    throw std::invalid_argument("unknown kernel '" + name + "'");
+}
+
+template <class F>
+auto with_pair(const Points& a, const Points& b, F f) {
+    if (a.twice() != b.twice()) throw std::invalid_argument("both point sets must have the same precision");
+    if (a.twice()) {
+        PointKernel<double> source(a.kernel, *std::get<1>(a.set), *std::get<1>(b.set));
+        return f(source);
+    }
+    PointKernel<float> source(a.kernel, *std::get<0>(a.set), *std::get<0>(b.set));
+    return f(source);
+}
+
+auto block(const Points& a, const Points& b, int n_threads) {
+    std::vector<double> out(static_cast<std::size_t>(a.n() * b.n()));
+    {
+        nb::gil_scoped_release nogil;
+        PythonMonitor monitor;
+        Threads threads(n_threads, &monitor);
+        with_pair(a, b, [&](auto& source) {
+            kernel_block(source, Subset::all(a.n()), Subset::all(b.n()), out.data(), b.n(), threads);
+        });
+    }
+    return to_numpy(std::move(out), {static_cast<std::size_t>(a.n()), static_cast<std::size_t>(b.n())});
+}
+
+// weights: n_vectors x a.n; result: n_vectors x b.n
+auto apply(const Points& a, const Points& b, Matrix weights, int n_threads) {
+    if (static_cast<Index>(weights.shape(1)) != a.n()) throw std::invalid_argument("one weight per row is needed");
+    const int n_vectors = static_cast<int>(weights.shape(0));
+    std::vector<double> out(static_cast<std::size_t>(n_vectors * b.n()));
+    {
+        nb::gil_scoped_release nogil;
+        PythonMonitor monitor;
+        Threads threads(n_threads, &monitor);
+        with_pair(a, b, [&](auto& source) {
+            kernel_apply(source, Subset::all(a.n()), Subset::all(b.n()), weights.data(), n_vectors, out.data(),
+                         threads);
+        });
+    }
+    return to_numpy(std::move(out), {static_cast<std::size_t>(n_vectors), static_cast<std::size_t>(b.n())});
+}
+
+}  // namespace
+
+void bind_kernels(nb::module_& m) {
+    nb::class_<KernelFunction>(m, "KernelFunction")
+        .def(
+            "__init__",
+            [](KernelFunction* self, const std::string& kind, double gamma, double coef0, int degree, double offset) {
+                new (self) KernelFunction{kind_of(kind), gamma, coef0, degree, offset};
+            },
+            nb::arg("kind"), nb::arg("gamma") = 1.0, nb::arg("coef0") = 0.0, nb::arg("degree") = 3,
+            nb::arg("offset") = 0.0);
+
+    nb::class_<Points>(m, "Points")
+        .def_static(
+            "dense",
+            [](AnyArray x, const KernelFunction& kernel, bool twice, const Points* like) {
+                return Points::make(dense_view(x), kernel, twice, like);
+            },
+            nb::arg("x"), nb::arg("kernel"), nb::arg("double") = false, nb::arg("like").none() = nb::none())
+        .def_static(
+            "csr",
+            [](AnyArray data, AnyArray indices, AnyArray indptr, Index features, const KernelFunction& kernel,
+               bool twice, const Points* like) {
+                return Points::make(csr_view(data, indices, indptr, features), kernel, twice, like);
+            },
+            nb::arg("data"), nb::arg("indices"), nb::arg("indptr"), nb::arg("features"), nb::arg("kernel"),
+            nb::arg("double") = false, nb::arg("like").none() = nb::none())
+        .def_prop_ro("n", &Points::n)
+        .def_prop_ro("double", &Points::twice);
+
+    m.def("block", &block, nb::arg("a"), nb::arg("b"), nb::arg("n_threads") = 1);
+    m.def("apply", &apply, nb::arg("a"), nb::arg("b"), nb::arg("weights"), nb::arg("n_threads") = 1);
+}
+
+}  // namespace sodm::bindings

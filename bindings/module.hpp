@@ -1,0 +1,10 @@
+// The parts of the extension module, one file each.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace sodm::bindings {
+
+void bind_kernels(nanobind::module_& m);
+
+}  // namespace sodm::bindings

@@ -1,0 +1,36 @@
+// Points as Python holds them: a prepared PointSet in one of the two precisions.
+#pragma once
+
+#include <memory>
+#include <variant>
+
+#include "arrays.hpp"
+
+namespace sodm::bindings {
+
+struct Points {
+    KernelFunction kernel;
+    std::variant<std::shared_ptr<PointSet<float>>, std::shared_ptr<PointSet<double>>> set;
+
+    static Points make(const RowsView& view, const KernelFunction& kernel, bool twice, const Points* like) {
+        Points points{kernel, {}};
+        auto build = [&](auto zero) {
+            using T = decltype(zero);
+            using Set = std::shared_ptr<PointSet<T>>;
+            if (!like) return std::make_shared<PointSet<T>>(view, kernel);
+            return std::make_shared<PointSet<T>>(view, kernel, std::get<Set>(like->set)->layout);
+        };
+        nb::gil_scoped_release nogil;
+        if (twice)
+            points.set = build(0.0);
+        else
+            points.set = build(0.0f);
+        return points;
+    }
+    bool twice() const { return set.index() == 1; }
+    Index n() const {
+        return std::visit([](const auto& s) { return s->n; }, set);
+    }
+};
+
+}  // namespace sodm::bindings

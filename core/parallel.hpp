@@ -1,0 +1,63 @@
+// Threads for the core: a small pool and a parallel loop over numbered tasks.
+//
+// Every algorithm cuts its work into tasks by problem size alone, never by the number of threads, and adds
+// up what the tasks made in task order. So the number of threads never changes a result.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+
+namespace sodm {
+
+// Thrown inside the core when its caller asked it to stop.
+struct Interrupted : std::runtime_error {
+    Interrupted() : std::runtime_error("interrupted") {}
+};
+
+// How a caller watches and stops long work. `poll` runs on the thread that called the core, a few times a
+// second at most; it may throw. `stop` may be set from any thread.
+class Monitor {
+  public:
+    virtual ~Monitor() = default;
+    virtual void poll() {}
+
+    void request_stop() { stop_.store(true, std::memory_order_relaxed); }
+    bool stop_requested() const { return stop_.load(std::memory_order_relaxed); }
+
+    // Called between tasks by the coordinating thread: polls at most every 50 ms, throws if asked to stop.
+    void check();
+
+  private:
+    std::atomic<bool> stop_{false};
+    long long last_poll_ns_ = 0;
+};
+
+// A fixed team of threads. The calling thread works too, so Threads(1) starts no thread at all.
+class Threads {
+  public:
+    explicit Threads(int n_threads, Monitor* monitor = nullptr);
+    ~Threads();
+    Threads(const Threads&) = delete;
+    Threads& operator=(const Threads&) = delete;
+
+    int count() const { return count_; }
+    Monitor* monitor() const { return monitor_; }
+
+    // Runs task(k, worker) for k = 0..n-1, worker < count(). Tasks are handed out in order; the first
+    // exception is rethrown here once all threads are idle again.
+    void run(std::size_t n, const std::function<void(std::size_t task, int worker)>& task);
+
+  private:
+    struct Team;
+    int count_;
+    Monitor* monitor_;
+    std::unique_ptr<Team> team_;
+};
+
+// The number of threads to use for a request in scikit-learn's convention (-1: all cores this process may use).
+int resolve_threads(int requested);
+
+}  // namespace sodm

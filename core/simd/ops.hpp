@@ -1,0 +1,66 @@
+// The inner loops of the core, one table per instruction set, chosen once at run time.
+//
+// All of them work on *tiles*: small dense blocks of kernel values, row-major, whose columns come in panels
+// of kPanel<T> lanes. A panel holds the features of that many points, feature by feature:
+// panel[k * ld + lane] is feature k of point `lane`.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernel_function.hpp"
+
+namespace sodm {
+
+template <class T>
+constexpr int kPanel = 128 / static_cast<int>(sizeof(T));  // 32 floats or 16 doubles: two AVX-512 registers
+
+// What is summed over the features of a pair (x, z).
+enum class Pairing { product, squared_difference, absolute_difference };
+
+template <class T>
+struct SimdOps {
+    const char* name;
+
+    // out[r * ldo + lane] = (accumulate ? out : 0) + sum_k pair(x[r * row_step + k * feature_step],
+    //                                                          panel[k * ldp + lane])
+    // For products this is the micro-kernel of a matrix multiplication, and used as one.
+    void (*pair_dense)(Pairing pairing, const T* x, std::ptrdiff_t row_step, std::ptrdiff_t feature_step, int rows,
+                       int features, const T* panel, std::ptrdiff_t ldp, T* out, std::ptrdiff_t ldo, bool accumulate);
+
+    // The same for sparse rows r = 0..rows-1 with entries ptr[r] <= e < ptr[r + 1], against a dense panel with
+    // ldp = kPanel. For differences only the correction to the panel's own norm is summed:
+    // pair(x, z) - pair(0, z), because absent features contribute pair(0, z).
+    void (*pair_sparse)(Pairing pairing, const T* value, const std::int32_t* feature, const std::int64_t* ptr, int rows,
+                        const T* panel, T* out, std::ptrdiff_t ldo);
+
+    // tile[r][c] = k(x_r, z_c) from the pair sums. x_norm and z_norm are added to the sums first where the kernel
+    // needs it (see PointSet); lanes is a multiple of kPanel.
+    void (*transform)(const KernelFunction& kernel, bool sums_are_products, T* tile, std::ptrdiff_t ld, int rows,
+                      int lanes, const T* x_norm, const T* z_norm);
+
+    // y[c] += sum_r a[r] tile[r][c]
+    void (*add_rows)(const T* tile, std::ptrdiff_t ld, int rows, int lanes, const T* a, T* y);
+
+    // z[r] += sum_c tile[r][c] b[c]
+    void (*add_columns)(const T* tile, std::ptrdiff_t ld, int rows, int lanes, const T* b, T* z);
+
+    // Both at once: each value of the tile is read from memory one time only.
+    void (*add_both)(const T* tile, std::ptrdiff_t ld, int rows, int lanes, const T* a, T* y, const T* b, T* z);
+
+    // y[i] += s * x[i], a row of kernel values onto margins kept in double.
+    void (*add_scaled)(const T* x, double s, double* y, std::ptrdiff_t n);
+};
+
+template <class T>
+const SimdOps<T>& simd();
+template <>
+const SimdOps<float>& simd<float>();
+template <>
+const SimdOps<double>& simd<double>();
+
+// Instruction sets this build knows and this machine has, best first; and a way to pin one (tests, reports).
+const char* simd_name();
+bool simd_select(const char* name);
+
+}  // namespace sodm

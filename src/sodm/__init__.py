@@ -1,0 +1,3 @@
+"""Scalable optimal margin distribution machines."""
+
+__version__ = "0.1.0"
