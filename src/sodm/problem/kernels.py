@@ -6,8 +6,8 @@
     sigmoid     tanh(gamma <x, z> + coef0)
     laplacian   exp(-gamma |x - z|_1)
 
-or a stored matrix ("precomputed"), or a function of two sets of rows that returns the block of their values. To all
-of them `offset` is added, a constant feature in kernel space, which is how a bias term enters.
+or a stored matrix ("precomputed"), or a function of two sets of rows that returns the block of their values.
+To all of them `offset` is added, a constant feature in kernel space, which is how a bias term enters.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def resolve_gamma(gamma: str | float, X: Any, weights: NDArray[np.float64] | Non
 
 
 def _variance(X: Any, weights: NDArray[np.float64] | None) -> float:
-    """Variance of all values of X, rows weighted, without a copy of X; zero where rounding is all there is."""
+    """Variance of all values of X, rows weighted, without a copy of X."""
     n, d = X.shape
     share = np.full(n, 1.0 / n) if weights is None else weights / weights.sum()
     if sparse.issparse(X):
@@ -129,7 +129,7 @@ class Kernel:
         return _core.Points.csr(*csr_parts(X), X.shape[1], function, twice, like)
 
     def source(self, X: Any) -> Any:
-        """Where a solver takes the kernel values of these rows from; for "precomputed" X is the matrix itself."""
+        """Where a solver takes kernel values from; for "precomputed", X is the matrix itself."""
         X = canonical(X)
         if self.name == "precomputed":
             return _core.MatrixSource(X, self.offset)
@@ -144,7 +144,7 @@ class Kernel:
     # ------------------------------------------------------------------------------------ the contract
 
     def block(self, A: Any, B: Any) -> NDArray[np.float64]:
-        """The matrix K(A, B). A and B are rows or prepared points; for "precomputed", A is the matrix and B None."""
+        """The matrix K(A, B) of two sets of rows or prepared points; of a "precomputed" kernel, A itself."""
         if not self.compiled:
             return self._call(A, B) + self.offset
         a, b = self._pair(A, B)
@@ -174,12 +174,10 @@ class Kernel:
         if self.name in ("rbf", "laplacian"):
             return np.full(A.shape[0], 1.0 + self.offset)
         A = canonical(A)
-        product = (
-            np.asarray(A.multiply(A).sum(axis=1)).ravel()
-            if sparse.issparse(A)
-            else np.einsum("ij,ij->i", A, A)
-        )
-        product = product.astype(np.float64)
+        if sparse.issparse(A):
+            product = np.asarray(A.multiply(A).sum(axis=1, dtype=np.float64)).ravel()
+        else:
+            product = np.einsum("ij,ij->i", A, A, dtype=np.float64)
         if self.name == "poly":
             product = (self.gamma * product + self.coef0) ** self.degree
         if self.name == "sigmoid":
@@ -204,8 +202,8 @@ class Kernel:
         values = np.asarray(self.name(A, B), dtype=np.float64)
         if values.shape != (A.shape[0], B.shape[0]):
             raise ValueError(
-                f"the kernel function returned an array of shape {values.shape} for {A.shape[0]} and {B.shape[0]} rows; "
-                f"it must return one value per pair, shape {(A.shape[0], B.shape[0])}."
+                f"the kernel function returned an array of shape {values.shape} for {A.shape[0]} and "
+                f"{B.shape[0]} rows; it must return one value per pair, shape {(A.shape[0], B.shape[0])}."
             )
         if not np.isfinite(values).all():
             raise ValueError("the kernel function returned NaN or infinite values.")

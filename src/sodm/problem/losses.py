@@ -8,8 +8,8 @@ and its dual, in one signed variable per row with f = sum_i y_i g_i k(x_i, .) an
 
     d(g) = 1/2 g' Q g + dual(g, s).
 
-Strong duality reads min d = -min p, so p + d >= 0 is the duality gap. A weight multiplies the loss term of its
-row and W replaces the number of rows: weight k is k copies of the row, weight 0 is the row left out.
+Strong duality reads min d = -min p, so p + d >= 0 is the duality gap. A weight multiplies the loss term of
+its row and W replaces the number of rows: weight k is k copies of the row, weight 0 is the row left out.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Array = NDArray[np.float64]
 class OdmLoss:
     """Two-sided squared loss with a dead zone, Eq. (1) of the paper.
 
-    primal(m, s) = lam / (2 W (1 - theta)^2) * sum_i s_i [(1 - theta - m_i)_+^2 + upsilon (m_i - 1 - theta)_+^2]
+    primal = lam / (2 W (1 - theta)^2) * sum_i s_i [(1 - theta - m_i)_+^2 + upsilon (m_i - 1 - theta)_+^2]
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ class OdmLoss:
 class HingeLoss:
     """The loss of the support vector machine, for comparison.
 
-    primal(m, s) = lam / W * sum_i s_i (1 - m_i)_+
+    primal = lam / W * sum_i s_i (1 - m_i)_+
 
     Its dual variables live in the box 0 <= g_i <= lam s_i / W; lam / W plays the role of LIBSVM's C.
 
@@ -145,9 +145,8 @@ class HingeLoss:
         """How far each row is from optimality, in units of the margin: the projected gradient of d."""
         gradient = margins - 1
         upper = self.bounds(weights)
-        return np.where(
-            g <= 0, np.maximum(-gradient, 0), np.where(g >= upper, np.maximum(gradient, 0), abs(gradient))
-        )
+        at_zero, at_upper = np.maximum(-gradient, 0.0), np.maximum(gradient, 0.0)
+        return np.where(g <= 0, at_zero, np.where(g >= upper, at_upper, np.abs(gradient)))
 
 
 Loss = OdmLoss | HingeLoss

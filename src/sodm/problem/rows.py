@@ -10,7 +10,7 @@ from scipy import sparse
 
 
 def csr_parts(X: Any) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """`data`, `indices`, `indptr` of a canonical CSR matrix, both index arrays of one width (int32 or int64)."""
+    """`data`, `indices`, `indptr` of a canonical CSR matrix, the index arrays both int32 or both int64."""
     width = np.promote_types(X.indices.dtype, X.indptr.dtype)
     width = np.dtype(np.int32) if width.itemsize <= 4 else np.dtype(np.int64)
     return X.data, X.indices.astype(width, copy=False), X.indptr.astype(width, copy=False)
