@@ -1,11 +1,11 @@
 """Who sits together: ways to divide the rows of a data set into partitions.
 
-| class | partitions | used by |
-|---|---|---|
-| `StratifiedPartitioner` | strata around landmarks in feature space, each dealt to all partitions | SODM, SSVM |
-| `RandomPartitioner` | rows dealt at random | Ca-ODM, Ca-SVM |
-| `DistributionPreservingPartitioner` | k-means clusters in input space, each dealt to all partitions | DiP-ODM, DiP-SVM |
-| `ClusterPartitioner` | kernel k-means clusters, each its own partition | DC-ODM, DC-SVM |
+    StratifiedPartitioner              strata around landmarks in feature space, dealt      SODM, SSVM
+    RandomPartitioner                  all rows dealt at random                             Ca-ODM, Ca-SVM
+    DistributionPreservingPartitioner  k-means clusters in input space, dealt               DiP-ODM, DiP-SVM
+    ClusterPartitioner                 kernel k-means clusters, each its own partition      DC-ODM, DC-SVM
+
+To deal a stratum or cluster is to give every partition an equal piece of it, at random.
 
 `theory` has the quantities and bounds of the paper's two theorems.
 """

@@ -25,23 +25,24 @@ def minimal_principal_angle(
     strata : int array of shape (n,)
     kernel : KernelLike
     rows : int array, optional
-        Only pairs of these rows count; the result is then an upper bound of the angle over all rows. All rows cost
-        n^2 kernel values, a block at a time.
+        Only pairs of these rows count; the result is then an upper bound of the angle over all rows. All
+        rows cost n^2 kernel values, a block at a time.
 
     Returns
     -------
     tau : float
-        In radians, from 0 to pi. It is pi where there is no pair: one stratum only. Rows that are zero in feature
-        space have no angle and are left out. Angles near zero are known to the square root of the precision of
-        kernel values.
+        In radians, from 0 to pi. It is pi where there is no pair: one stratum only. Rows that are zero in
+        feature space have no angle and are left out. Angles near zero are known to the square root of the
+        precision of kernel values.
 
     Examples
     --------
+    >>> import math
     >>> import numpy as np
     >>> from sodm.problem.kernels import Kernel
     >>> X = np.array([[2.0, 0.0], [1.0, 0.0], [0.0, 3.0], [1.0, 1.0]])
     >>> tau = minimal_principal_angle(X, np.array([0, 0, 1, 1]), Kernel("linear", precision="double"))
-    >>> round(np.degrees(tau), 6)
+    >>> round(math.degrees(tau), 6)
     45.0
     """
     rows = np.arange(X.shape[0]) if rows is None else rows

@@ -85,9 +85,7 @@ def as_rows(X: Any) -> Any:
 
 
 def check_n_partitions(n_partitions: Any, n: int) -> None:
-    if not isinstance(n_partitions, Integral) or n_partitions < 1:
-        raise ValueError(f"n_partitions must be a whole number from 1 on, got {n_partitions!r}.")
-    if n_partitions > n:
+    if check_at_least_one(n_partitions, "n_partitions") > n:
         raise ValueError(f"n_partitions={n_partitions} is more than the {n} rows of X; use at most {n}.")
 
 
@@ -108,6 +106,6 @@ def require_kernel(kernel: KernelLike | None, owner: object) -> KernelLike:
 
 
 def check_at_least_one(value: Any, name: str) -> int:
-    if not isinstance(value, Integral) or value < 1:
+    if not isinstance(value, Integral) or int(value) < 1:
         raise ValueError(f"{name} must be a whole number from 1 on, got {value!r}.")
     return int(value)

@@ -30,8 +30,8 @@ def chunks(n: int, width: int) -> Iterator[slice]:
 class Basis:
     """Rows of a data set X, with their kernel.
 
-    For a precomputed kernel X is the matrix of its values, and the rows' points are columns of it: nothing is kept
-    but their numbers.
+    For a precomputed kernel X is the matrix of its values, and the rows' points are columns of it: nothing
+    is kept but their numbers.
     """
 
     kernel: KernelLike
@@ -65,7 +65,10 @@ def diagonal(kernel: KernelLike, X: Any, rows: NDArray[np.intp]) -> NDArray[np.f
 
 
 def greedy_pivots(kernel: KernelLike, X: Any, rows: NDArray[np.intp], rank: int) -> NDArray[np.intp]:
-    """Positions in `rows` of the pivots of a partial Cholesky factor of their Gram matrix; the first row is first."""
+    """Positions in `rows` of the pivots of a partial Cholesky factor of their Gram matrix.
+
+    The first row is the first pivot, unless it is zero in feature space.
+    """
     if getattr(kernel, "compiled", False):
         points = kernel.points(X[rows])  # type: ignore[attr-defined]
         n_threads = getattr(kernel, "n_threads", 1)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 
 from sodm.partition.base import (
@@ -25,8 +26,9 @@ from sodm.partition.kernel_kmeans import kernel_kmeans
 class ClusterPartitioner(Partitioner):
     """Kernel k-means in two steps, each cluster a partition: DC-SVM (Hsieh et al., 2014).
 
-    First a sample of the rows is clustered, then every row joins the cluster whose centre, the mean of its sample
-    rows in feature space, is nearest. Clusters differ in size, and one may have rows of one class only.
+    First a sample of the rows is clustered, then every row joins the cluster whose centre, the mean of its
+    sample rows in feature space, is nearest. Clusters differ in size, one may have rows of one class only,
+    and some may be empty where there are few distinct rows.
 
     Parameters
     ----------
@@ -41,8 +43,6 @@ class ClusterPartitioner(Partitioner):
         Row numbers of the sample.
     sample_clusters_ : int array
         The cluster of each of them.
-    cluster_sizes_ : int array of shape (n_partitions,)
-        Rows in each partition; a cluster may be empty where there are few distinct rows.
 
     Examples
     --------
@@ -52,8 +52,8 @@ class ClusterPartitioner(Partitioner):
     >>> X = np.array([[0.0], [0.1], [0.2], [9.0], [9.1], [9.2]])
     >>> partitioner = ClusterPartitioner()
     >>> parts = partitioner.split(X, None, 2, Kernel("rbf", gamma=1.0), random_state=0)
-    >>> len(set(parts[:3])), len(set(parts[3:])), parts[0] != parts[3]
-    (1, 1, True)
+    >>> (parts == parts[0]).tolist()
+    [True, True, True, False, False, False]
     >>> bool(partitioner.assign(np.array([[8.0]]))[0] == parts[3])
     True
     """
@@ -61,32 +61,6 @@ class ClusterPartitioner(Partitioner):
     def __init__(self, n_samples: int = 1000, max_iter: int = 100) -> None:
         self.n_samples = n_samples
         self.max_iter = max_iter
-
-    def split(
-        self,
-        X: Any,
-        y: ArrayLike | None,
-        n_partitions: int,
-        kernel: KernelLike | None = None,
-        random_state: RandomState = None,
-        rows: ArrayLike | None = None,
-    ) -> NDArray[np.intp]:
-        """The number of the cluster of each row.
-
-        Parameters
-        ----------
-        X, y, n_partitions, kernel, random_state
-            As for all partitioners; y plays no part.
-        rows : int array, optional
-            Cluster only these rows, and let all others join: with the support vectors of the current solution this
-            is the adaptive clustering of DC-SVM.
-        """
-        X = as_rows(X)
-        check_n_partitions(n_partitions, X.shape[0])
-        chosen = np.arange(X.shape[0]) if rows is None else np.asarray(rows, dtype=np.intp)
-        if chosen.ndim != 1 or len(chosen) == 0 or chosen.min() < 0 or chosen.max() >= X.shape[0]:
-            raise ValueError(f"rows must be a list of row numbers from 0 to {X.shape[0] - 1}, with at least one.")
-        return self._cluster(X, chosen, int(n_partitions), require_kernel(kernel, self), check_random_state(random_state))
 
     def _split(
         self,
@@ -96,29 +70,52 @@ class ClusterPartitioner(Partitioner):
         kernel: KernelLike | None,
         rng: np.random.RandomState,
     ) -> NDArray[np.intp]:
-        return self._cluster(X, np.arange(X.shape[0]), n_partitions, require_kernel(kernel, self), rng)
+        return self.cluster(X, n_partitions, require_kernel(kernel, self), rng).assign(X)
 
-    def _cluster(
-        self, X: Any, rows: NDArray[np.intp], n_partitions: int, kernel: KernelLike, rng: np.random.RandomState
-    ) -> NDArray[np.intp]:
-        n_samples = max(check_at_least_one(self.n_samples, "n_samples"), 10 * n_partitions)
-        self.sample_rows_ = rows[sample_rows(len(rows), n_samples, rng)]
+    def cluster(
+        self,
+        X: Any,
+        n_clusters: int,
+        kernel: KernelLike,
+        random_state: RandomState = None,
+        rows: ArrayLike | None = None,
+    ) -> ClusterPartitioner:
+        """The first step alone: finds the clusters, which `assign` then tells for any rows.
+
+        Parameters
+        ----------
+        X, n_clusters, kernel, random_state
+            As for `split`.
+        rows : int array, optional
+            Cluster only these rows of X: with the support vectors of the current solution, this is the
+            adaptive clustering of DC-SVM.
+        """
+        X = as_rows(X)
+        check_n_partitions(n_clusters, X.shape[0])
+        rng = check_random_state(random_state)
+        chosen = np.arange(X.shape[0]) if rows is None else np.asarray(rows, dtype=np.intp)
+        if chosen.ndim != 1 or len(chosen) == 0 or chosen.min() < 0 or chosen.max() >= X.shape[0]:
+            raise ValueError(
+                f"rows must be a list of row numbers from 0 to {X.shape[0] - 1}, with at least one."
+            )
+        n_samples = max(check_at_least_one(self.n_samples, "n_samples"), 10 * n_clusters)
+        self.sample_rows_ = chosen[sample_rows(len(chosen), n_samples, rng)]
         self._basis = Basis.of(kernel, X, self.sample_rows_)
         max_iter = check_at_least_one(self.max_iter, "max_iter")
-        found = kernel_kmeans(self._basis.gram(X), n_partitions, max_iter, rng)
+        found = kernel_kmeans(self._basis.gram(X), n_clusters, max_iter, rng)
         self.sample_clusters_, self._means, self._half_norms = found.clusters, found.means, found.norms / 2
-        assignment = self.assign(X)
-        self.cluster_sizes_ = np.bincount(assignment, minlength=n_partitions)
-        return assignment
+        return self
 
     def assign(self, X: Any) -> NDArray[np.intp]:
-        """The nearest cluster of each row, of the last split's data or new; early prediction goes by it.
+        """The nearest cluster of each row, old or new; early prediction goes by it.
 
-        For a precomputed kernel X holds the values of these rows with all rows of that split.
+        For a precomputed kernel X holds the values of these rows with all rows that were clustered from.
         """
+        if not hasattr(self, "_basis"):
+            raise NotFittedError("ClusterPartitioner has no clusters yet: call split or cluster first.")
         X = as_rows(X)
         nearest = np.empty(X.shape[0], dtype=np.intp)
         for run in chunks(X.shape[0], max(self._means.shape)):
-            # |phi(x) - c|^2 = k(x, x) - 2 <phi(x), c> + |c|^2, and the first term is the same for all centres.
+            # |phi(x) - c|^2 = k(x, x) - 2 <phi(x), c> + |c|^2; the first term is the same for all centres.
             np.argmax(self._basis.apply(X[run], self._means) - self._half_norms, axis=1, out=nearest[run])
         return nearest

@@ -14,8 +14,9 @@ def deal(
 ) -> NDArray[np.intp]:
     """Deals each stratum, in random order, to the partitions in turn.
 
-    Rows are dealt class by class and, within a class, stratum by stratum, always on from where the last stratum
-    stopped. Any run of consecutive cards differs between two partitions by at most one. So these do too:
+    Rows are dealt class by class and, within a class, stratum by stratum, always on from where the last
+    stratum stopped. Any run of consecutive cards differs between two partitions by at most one. So these do
+    too:
 
     - the sizes of the partitions,
     - the number of rows of each class (hence a class with at least K rows is in every partition),
@@ -42,8 +43,10 @@ def deal(
     return assignment
 
 
-def sample_rows(n: int, at_most: int, rng: np.random.RandomState, always: int | None = None) -> NDArray[np.intp]:
-    """At most so many of the rows 0..n-1 at random, in order; `always` is the number of a row to have among them."""
+def sample_rows(
+    n: int, at_most: int, rng: np.random.RandomState, always: int | None = None
+) -> NDArray[np.intp]:
+    """At most so many of the rows 0..n-1 at random, in order; `always` is a row to have among them."""
     if n <= at_most:
         return np.arange(n)
     rows = rng.permutation(n)[:at_most]

@@ -23,15 +23,15 @@ def kernel_kmeans(
 ) -> KernelMeans:
     """Lloyd's passes in feature space from a k-means++ start.
 
-    A cluster that loses all its points takes over the point furthest from its own centre; only when every point
-    sits on its centre, as where there are fewer distinct points than clusters, clusters stay empty.
+    A cluster that loses all its points takes over the point furthest from its own centre; only when every
+    point sits on its centre, as where there are fewer distinct points than clusters, clusters stay empty.
 
     Examples
     --------
     >>> x = np.array([0.0, 0.1, 5.0, 5.1])
     >>> found = kernel_kmeans(np.outer(x, x), 2, 10, np.random.RandomState(0))
-    >>> found.clusters[0] == found.clusters[1], found.clusters[1] == found.clusters[2]
-    (True, False)
+    >>> (found.clusters == found.clusters[0]).tolist()
+    [True, True, False, False]
     """
     # One thread, so that sums are added in one order everywhere; the matrix is small.
     with threadpool_limits(limits=1):
@@ -46,7 +46,7 @@ def kernel_kmeans(
 
 
 def _seed(gram: NDArray[np.float64], n_clusters: int, rng: np.random.RandomState) -> NDArray[np.intp]:
-    """k-means++: each next centre is a point drawn in proportion to its squared distance from those before."""
+    """k-means++: each next centre is a point drawn in proportion to its squared distance to the others."""
     diagonal = np.diagonal(gram)
     m = len(diagonal)
     clusters = np.zeros(m, dtype=np.intp)

@@ -17,8 +17,8 @@ class RandomPartitioner(Partitioner):
     Parameters
     ----------
     balance_classes : bool, default=True
-        Deal class by class, so that the numbers of each class differ by at most one between partitions. Without,
-        a small class may be missing from some of them.
+        Deal class by class, so that the numbers of each class differ by at most one between partitions.
+        Without, a small class may be missing from some of them.
 
     Examples
     --------

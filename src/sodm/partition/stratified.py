@@ -16,19 +16,19 @@ from sodm.partition.dealing import deal, sample_rows
 class StratifiedPartitioner(Partitioner):
     """Strata of rows that lie near the same landmark in feature space, each dealt to all partitions.
 
-    So every partition looks like the whole data set, which is what makes the local solutions of SODM near the
-    global one. The landmarks are chosen one by one so that the determinant of their Gram matrix grows most: the
-    first is the first row, and each next one is the row furthest from the span of those before it. That is the
-    pivot rule of partial Cholesky factorisation.
+    So every partition looks like the whole data set, which is what makes the local solutions of SODM near
+    the global one. The landmarks are chosen one by one so that the determinant of their Gram matrix grows
+    most: the first is the first row, and each next one is the row furthest from the span of those before
+    it. That is the pivot rule of partial Cholesky factorisation.
 
     Parameters
     ----------
     n_landmarks : int, default=50
-        S, the number of strata. There are fewer when the landmarks span all rows to working precision, as they do
-        when rows are repeated or the kernel has finite rank.
+        S, the number of strata. There are fewer when the landmarks span all rows to working precision, as
+        they do when rows are repeated or the kernel has finite rank.
     max_rows : int, default=20_000
-        Landmarks are searched in at most so many rows, drawn at random. The search holds max_rows x n_landmarks
-        values.
+        Landmarks are searched in at most so many rows, drawn at random. The search holds max_rows x
+        n_landmarks values.
     balance_classes : bool, default=True
         Deal the classes one after the other, so that the numbers of each class differ by at most one between
         partitions. Without, strata are dealt regardless of class, as in the paper.
@@ -43,10 +43,11 @@ class StratifiedPartitioner(Partitioner):
         The stratum of each row: the position in `landmarks_` of the nearest landmark.
     strata_sizes_ : int array of shape (S,)
     minimal_principal_angle_ : float
-        tau of Theorem 2 in radians: the smallest angle between two rows of different strata, in feature space.
+        tau of Theorem 2 in radians: the smallest angle between two rows of different strata, in feature
+        space.
     angle_is_exact_ : bool
-        Whether that angle was taken over all rows. Over a sample it is an upper bound of tau; for the exact angle of
-        a large data set use `sodm.partition.angle.minimal_principal_angle`.
+        Whether that angle was taken over all rows. Over a sample it is an upper bound of tau; for the exact
+        angle of a large data set use `sodm.partition.angle.minimal_principal_angle`.
 
     Examples
     --------
@@ -103,7 +104,8 @@ class StratifiedPartitioner(Partitioner):
 def nearest_landmark(X: Any, kernel: KernelLike, landmarks: NDArray[np.intp]) -> NDArray[np.intp]:
     """The position of each row's nearest landmark: argmin_s |phi(x) - phi(z_s)|, the first one of equals.
 
-    The squared distance is k(x, x) - 2 k(x, z_s) + k(z_s, z_s), and its first term is the same for all landmarks.
+    The squared distance is k(x, x) - 2 k(x, z_s) + k(z_s, z_s), and its first term is the same for all
+    landmarks.
     """
     basis = Basis.of(kernel, X, landmarks)
     half_norms = diagonal(kernel, X, landmarks) / 2
