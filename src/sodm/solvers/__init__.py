@@ -1,0 +1,1 @@
+"""Solvers, one file each, with the problem they solve on top."""
