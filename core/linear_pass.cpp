@@ -40,12 +40,7 @@ class GramSum {
             pending = 0;
         }
         void add_panel(const H* x, const H* h, int lanes, double* total, Index width) {
-            for (Index k = 0; k < features; ++k) {
-                const H* from = x + k * kPanelRows;
-                H* to = scaled.data() + k * kPanelRows;
-                for (int r = 0; r < lanes; ++r) to[r] = h[r] * from[r];
-            }
-            linear_simd<H>().add_gram(scaled.data(), x, kPanelRows, static_cast<int>(features), lanes, sums.data());
+            linear_simd<H>().add_gram(x, h, kPanelRows, static_cast<int>(features), lanes, scaled.data(), sums.data());
             pending += lanes;
             if (pending >= kFloatRows) move_on(total, width);
         }
@@ -126,29 +121,6 @@ struct Part {
     std::vector<double> loss, gradient, curvature;
 };
 
-// The lanes of a tile: what does not depend on the problem, and what is worked out for one.
-struct Lanes {
-    alignas(64) double weight[kPanelRows], sign[kPanelRows], decision[kPanelRows], slope[kPanelRows];
-    alignas(64) std::int8_t state[kPanelRows];
-    int n = 0, padded = 0;
-
-    void set_rows(const LinearRows& rows, Index first, int count) {
-        n = count;
-        padded = static_cast<int>(round_up(count, kLaneGroup));
-        for (int r = 0; r < count; ++r) weight[r] = rows.weight ? rows.weight[first + r] : 1.0;
-        for (int r = count; r < padded; ++r) weight[r] = 0.0;
-    }
-    void set_problem(const LinearRows& rows, Index first, std::int32_t positive, const std::int8_t* old) {
-        for (int r = 0; r < n; ++r) sign[r] = rows.label[first + r] == positive ? 1.0 : -1.0;
-        std::memcpy(state, old, static_cast<std::size_t>(n));
-        for (int r = n; r < padded; ++r) {
-            sign[r] = 1.0;
-            decision[r] = 1.0;  // inside the dead zone
-            state[r] = kInside;
-        }
-    }
-};
-
 // Turns rows first.. into a panel, with the constant feature last and zeros wherever there is no row or feature.
 template <class T>
 void load_panel(const LinearRows& rows, Index first, int n, Index features, T* panel) {
@@ -168,12 +140,11 @@ void load_panel(const LinearRows& rows, Index first, int n, Index features, T* p
             for (Index k = 0; k < d; ++k)
                 for (int r = 0; r < n; ++r)
                     panel[k * kPanelRows + r] = values[(first + r) * view.row_stride + k * view.feature_stride];
-        for (Index k = 0; k < d; ++k)
-            for (int r = n; r < round_up(n, kLaneGroup); ++r) panel[k * kPanelRows + r] = T(0);
+        if (n < kPanelRows)
+            for (Index k = 0; k < d; ++k) std::fill(panel + k * kPanelRows + n, panel + (k + 1) * kPanelRows, T(0));
         for (Index k = d; k < features; ++k) std::fill_n(panel + k * kPanelRows, kPanelRows, T(0));
     }
-    if (rows.bias != 0.0)
-        for (int r = 0; r < n; ++r) panel[d * kPanelRows + r] = static_cast<T>(rows.bias);
+    if (rows.bias != 0.0) std::fill_n(panel + d * kPanelRows, n, static_cast<T>(rows.bias));
 }
 
 // Whether a Gram matrix of sparse rows is cheaper entry by entry than from rows written out in full.
@@ -311,14 +282,23 @@ class Pass final : public LinearPass::Impl {
         const double* w;
     };
     struct Workspace {
-        Lanes lanes;
+        alignas(64) double decision[kPanelRows], slope[kPanelRows];
+        alignas(64) H change[kPanelRows];
         Buffer<T> panel;
         Buffer<H> panel_in_h;
         std::vector<double> slots;
         std::vector<typename GramSum<H>::Narrow> narrow;
         std::vector<typename GramSum<H>::Wide> wide;
-        alignas(64) H change[kPanelRows];
     };
+
+    // From the decisions of a tile to the losses, slopes and changes of curvature of problem j.
+    int lose(const Job& job, std::size_t j, Index first, int n, int lanes, Workspace& work, Part& part) {
+        int changed = 0;
+        part.loss[j] += linear_simd<H>().lose(job.loss, n, lanes, work.decision, rows_.label + first, job.positive[j],
+                                              rows_.weight ? rows_.weight + first : nullptr,
+                                              state_of(job.problems[j]) + first, work.slope, work.change, &changed);
+        return changed;
+    }
 
     const std::int8_t* state_of(int problem) const { return state_.data() + problem * rows_.view.n; }
     std::int8_t* state_of(int problem) { return state_.data() + problem * rows_.view.n; }
@@ -340,35 +320,33 @@ class Pass final : public LinearPass::Impl {
         const std::size_t k = job.problems.size(), d = static_cast<std::size_t>(width_);
         const Index features = round_up(width_, kGramBlock);
         const LinearOps<T>& ops = linear_simd<T>();
-        const LinearOps<H>& gram_ops = linear_simd<H>();
         work.panel.resize(static_cast<std::size_t>(features * kPanelRows));
         work.slots.assign(k * d * kSlots, 0.0);
         work.narrow.resize(k);
         for (auto& sum : work.narrow) sum.reset(width_);
-        Lanes& lanes = work.lanes;
         for (Index first = from; first < to; first += kPanelRows) {
             const int n = static_cast<int>(std::min<Index>(kPanelRows, to - first));
+            const int lanes = static_cast<int>(round_up(n, kLaneGroup));
             load_panel(rows_, first, n, features, work.panel.data());
-            lanes.set_rows(rows_, first, n);
             const H* panel_in_h = nullptr;
+            // Where the next panel's rows are, and their second half; the pass over the present one fetches them.
+            const Index bytes = kPanelRows * rows_.view.row_stride * static_cast<Index>(sizeof(T));
+            const char* next =
+                rows_.view.sparse ? nullptr
+                                  : static_cast<const char*>(rows_.view.values) + (first / kPanelRows + 1) * bytes;
+            const char* second = rows_.view.sparse ? nullptr : next + bytes / 2;
             for (std::size_t j = 0; j < k; ++j) {
-                std::int8_t* state = state_of(job.problems[j]) + first;
-                lanes.set_problem(rows_, first, job.positive[j], state);
-                ops.decide(work.panel.data(), kPanelRows, static_cast<int>(width_), lanes.padded, job.w + j * d,
-                           lanes.decision);
-                for (int r = n; r < lanes.padded; ++r) lanes.decision[r] = 1.0;
-                int changed = 0;
-                part.loss[j] += gram_ops.lose(job.loss, lanes.padded, lanes.decision, lanes.sign, lanes.weight,
-                                              lanes.state, lanes.slope, work.change, &changed);
-                ops.add_gradient(work.panel.data(), kPanelRows, static_cast<int>(width_), lanes.padded, lanes.slope,
-                                 work.slots.data() + j * d * kSlots);
+                ops.decide(work.panel.data(), kPanelRows, static_cast<int>(width_), lanes, job.w + j * d,
+                           work.decision, next);
+                const int changed = lose(job, j, first, n, lanes, work, part);
+                ops.add_gradient(work.panel.data(), kPanelRows, static_cast<int>(width_), lanes, work.slope,
+                                 work.slots.data() + j * d * kSlots, second);
                 if (!changed) continue;
-                std::memcpy(state, lanes.state, static_cast<std::size_t>(n));
                 if (!panel_in_h) panel_in_h = as_h(work, features);
                 double* total = part.curvature.data() + j * d * d;
                 // Collecting a lane costs about `features` moves, leaving one in the panel features^2 / 32 products.
-                if (changed * (features + 32) > lanes.padded * features) {
-                    work.narrow[j].add_panel(panel_in_h, work.change, lanes.padded, total, width_);
+                if (changed * (features + 32) > lanes * features) {
+                    work.narrow[j].add_panel(panel_in_h, work.change, lanes, total, width_);
                 } else {
                     for (int r = 0; r < n; ++r)
                         if (work.change[r] != H(0)) work.narrow[j].add_lane(panel_in_h, r, work.change[r], total, width_);
@@ -400,33 +378,28 @@ class Pass final : public LinearPass::Impl {
 
     void run_wide(const Job& job, Index from, Index to, Workspace& work, Part& part) {
         const std::size_t k = job.problems.size(), d = static_cast<std::size_t>(width_);
-        const LinearOps<H>& gram_ops = linear_simd<H>();
         if (gram_ && !scatter_) {
             work.wide.resize(k);
             for (auto& sum : work.wide) sum.reset(width_);
         }
         TileRows<T> tile(rows_);
-        Lanes& lanes = work.lanes;
         for (Index first = from; first < to; first += kTileRows) {
             const int n = static_cast<int>(std::min<Index>(kTileRows, to - first));
             const RowReader<T> reader = tile.load(first, n);
             const Index base = first - tile.offset();
-            lanes.set_rows(rows_, first, n);
+            const int lanes = static_cast<int>(round_up(n, kLaneGroup));
+            std::fill(work.decision + n, work.decision + lanes, 0.0);
             for (std::size_t j = 0; j < k; ++j) {
-                std::int8_t* state = state_of(job.problems[j]) + first;
-                lanes.set_problem(rows_, first, job.positive[j], state);
-                for (int r = 0; r < n; ++r) lanes.decision[r] = reader.dot(base + r, job.w + j * d);
-                int changed = 0;
-                part.loss[j] += gram_ops.lose(job.loss, lanes.padded, lanes.decision, lanes.sign, lanes.weight,
-                                              lanes.state, lanes.slope, work.change, &changed);
-                if (changed) std::memcpy(state, lanes.state, static_cast<std::size_t>(n));
+                for (int r = 0; r < n; ++r) work.decision[r] = reader.dot(base + r, job.w + j * d);
+                const int changed = lose(job, j, first, n, lanes, work, part);
                 double* gradient = part.gradient.data() + j * d;
                 for (int r = 0; r < n; ++r)
-                    if (lanes.slope[r] != 0.0) reader.add(lanes.slope[r], base + r, gradient);
+                    if (work.slope[r] != 0.0) reader.add(work.slope[r], base + r, gradient);
                 if (diagonal_) {
+                    const std::int8_t* state = state_of(job.problems[j]) + first;
                     for (int r = 0; r < n; ++r)
-                        if (lanes.state[r] != kInside)
-                            reader.add_squares(lanes.weight[r] * curvature_of(job.loss, lanes.state[r]), base + r,
+                        if (state[r] != kInside)
+                            reader.add_squares(rows_.row_weight(first + r) * curvature_of(job.loss, state[r]), base + r,
                                                part.curvature.data() + j * d);
                 } else if (gram_ && changed) {
                     for (int r = 0; r < n; ++r)
