@@ -175,7 +175,8 @@ class Kernel:
             return np.full(A.shape[0], 1.0 + self.offset)
         A = canonical(A)
         if sparse.issparse(A):
-            product = np.asarray(A.multiply(A).sum(axis=1, dtype=np.float64)).ravel()
+            A = A.astype(np.float64, copy=False)
+            product = np.asarray(A.multiply(A).sum(axis=1)).ravel()
         else:
             product = np.einsum("ij,ij->i", A, A, dtype=np.float64)
         if self.name == "poly":
