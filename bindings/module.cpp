@@ -16,4 +16,5 @@ NB_MODULE(_core, m) {
     sodm::bindings::bind_linear(m);
     sodm::bindings::bind_fold(m);
     sodm::bindings::bind_partition(m);
+    sodm::bindings::bind_solve(m);
 }

@@ -1,1 +1,1 @@
-"""Solvers, one file each, with the problem they solve on top."""
+"""Solvers: one file each, all returning a `SolveResult`."""
