@@ -1,6 +1,7 @@
 """Scalable optimal margin distribution machines."""
 
+from sodm.estimators.linear import LinearODMClassifier
 from sodm.estimators.odm import ODMClassifier
 
 __version__ = "0.1.0"
-__all__ = ["ODMClassifier"]
+__all__ = ["LinearODMClassifier", "ODMClassifier"]

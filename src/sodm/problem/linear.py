@@ -1,16 +1,16 @@
 """The linear problem: rows in memory, in chunks, or remembered as a quadratic, and the objective over them.
 
-For problem p with positive class c, over rows x_i with weights s_i, y_i = +1 where the class is c and -1 elsewhere,
-m_i = y_i <w, x_i> and W = sum s_i, the primal objective is
+For problem p with positive class c, over rows x_i with weights s_i, y_i = +1 where the class is c and -1
+elsewhere, m_i = y_i <w, x_i> and W = sum s_i, the primal objective is
 
     p(w) = 1/2 |w|^2 + lam / (2 W (1-theta)^2) * sum_i s_i [ (1-theta-m_i)_+^2 + upsilon (m_i-1-theta)_+^2 ].
 
-A *source* of rows gives the sum, half its gradient and half its Hessian; sums of sources are sums of their sums.
-`LinearProblem` adds the scale and the norm.
+A *source* of rows gives the sum, half its gradient and half its Hessian; sums of sources are sums of their
+sums. `LinearProblem` adds the scale and the norm.
 
-The certificate is free. The duals that the optimality conditions assign to w (`OdmLoss.lift`) make the Fenchel-Young
-inequality an equality in every row, and what is left of the duality gap is 1/2 |w - w_g|^2 with
-w_g = sum_i y_i g_i x_i = w - grad p(w): the gap is half the squared gradient norm, to the last digit.
+The certificate is free. The duals that the optimality conditions assign to w (`OdmLoss.lift`) make the
+Fenchel-Young inequality an equality in every row, and what is left of the duality gap is 1/2 |w - w_g|^2
+with w_g = sum_i y_i g_i x_i = w - grad p(w): the gap is half the squared gradient norm, to the last digit.
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ class Sums:
     curvature: Array | None  # (problems, width, width), (problems, width), or None
 
     def __add__(self, other: Sums) -> Sums:
-        curvature = None if self.curvature is None else self.curvature + other.curvature
+        both = self.curvature is not None and other.curvature is not None
+        curvature = self.curvature + other.curvature if both else None  # type: ignore[operator]
         return Sums(self.loss + other.loss, self.gradient + other.gradient, curvature)
 
 
@@ -147,7 +148,8 @@ class MemoryRows:
         return MemoryRows(X, labels, weights, self.positive, self.loss, self.bias, self.n_threads)
 
     def gram_pays(self) -> bool:
-        # In units of a multiply-add along vectors, per row: the matrix once, against some sixty products with it.
+        # In units of a multiply-add along vectors, per row: the matrix once, against some sixty products
+        # with it.
         if self.width <= 64:
             return True
         if len(self.positive) * self.width**2 > 2**26:
@@ -227,7 +229,7 @@ class ChunkedRows:
             rows += chunk.n
             yield chunk
         if rows == 0:
-            raise ValueError("the chunk factory gave no rows on a later pass: it must start anew at each call.")
+            raise ValueError("the chunk factory gave no rows on a later pass: each call must start anew.")
 
     def gradient_at_zero(self) -> Array:
         if self._at_zero is None:
@@ -246,8 +248,8 @@ class ChunkedRows:
 class QuadraticRows:
     """Rows seen in the past, remembered as the quadratic that their sums were where they were last seen.
 
-    With the sides of the dead zone held, the sum of losses *is* a quadratic: w'Cw - 2 b'w + c. Where there are too
-    many features for the matrix C, its diagonal stands in.
+    With the sides of the dead zone held, the sum of losses *is* a quadratic: w'Cw - 2 b'w + c. Where there
+    are too many features for the matrix C, its diagonal stands in.
     """
 
     matrix: Array  # (problems, width, width) or (problems, width)

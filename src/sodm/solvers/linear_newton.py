@@ -1,17 +1,22 @@
 """Semismooth Newton for the linear problem, by the Gram matrix of the active rows or by conjugate gradients.
 
-    min_w  p(w) = 1/2 |w|^2 + lam / (2 W (1-theta)^2) * sum_i s_i [ (1-theta-m_i)_+^2 + upsilon (m_i-1-theta)_+^2 ]
+    min_w  p(w) = 1/2 |w|^2 + lam / (2 W (1-theta)^2) * sum_i s_i [ (1-theta-m_i)_+^2 + upsilon
+    (m_i-1-theta)_+^2 ]
 
-p is once differentiable and piecewise quadratic. Where no margin sits on a corner of the dead zone its Hessian is
+p is once differentiable and piecewise quadratic. Where no margin sits on a corner of the dead zone its
+Hessian is
 
-    H = I + lam / (W (1-theta)^2) * sum_i s_i k_i x_i x_i',   k_i = 1 below the dead zone, upsilon above, 0 inside,
+    H = I + lam / (W (1-theta)^2) * sum_i s_i k_i x_i x_i',   k_i = 1 below the dead zone, upsilon above, 0
+    inside,
 
-and w - H^{-1} grad p(w) is the minimiser as soon as no row changes sides: Newton's method ends rather than converges.
-One pass over the rows gives p, its gradient and H at the new point together, so a full step that is accepted costs one
-pass. Rows that have not changed sides since the last pass add nothing to H and are not multiplied again.
+and w - H^{-1} grad p(w) is the minimiser as soon as no row changes sides: Newton's method ends rather than
+converges. One pass over the rows gives p, its gradient and H at the new point together, so a full step that
+is accepted costs one pass. Rows that have not changed sides since the last pass add nothing to H and are
+not multiplied again.
 
-For many features H is used through products only: conjugate gradients, preconditioned with the diagonal of H, run
-until the residual is a fraction of the gradient that shrinks with it (Dembo, Eisenstat and Steihaug 1982).
+For many features H is used through products only: conjugate gradients, preconditioned with the diagonal of
+H, run until the residual is a fraction of the gradient that shrinks with it (Dembo, Eisenstat and Steihaug
+1982).
 
 The first steps, which only have to find the right neighbourhood, are taken on a small part of the rows.
 """
@@ -119,7 +124,7 @@ class NewtonSearch:
     # --------------------------------------------------------------------------------------------- steps
 
     def evaluate(self) -> int:
-        """One pass at the trial points: accept them or shorten the step. Returns the products used for directions."""
+        """One pass at the trial points: accept them or shorten the step. Returns the products with H."""
         sums = self.problem.evaluate(self.todo, self.trial[self.todo])
         self.n_evaluations += 1
         if self.reference is None:
@@ -178,7 +183,7 @@ class NewtonSearch:
             self.converged[p] = True
 
     def _restart_if_inexact(self) -> None:
-        """Products in single precision can be too coarse for badly scaled features; then take them in double."""
+        """Products in single precision can be too coarse for badly scaled features; then double."""
         if not self.gram or self.exact_gram or not np.any(self.slow >= 3) or not _single(self.problem):
             return
         self.exact_gram = True
@@ -209,8 +214,8 @@ def _single(problem: LinearProblem) -> bool:
 
 
 def _solve(curvature: Array, right: Array) -> Array:
-    """(I + curvature)^{-1} right. Rounding may have cost a badly scaled matrix its definiteness; its size times the
-    machine precision gives it back."""
+    """(I + curvature)^{-1} right. Rounding may have cost a badly scaled matrix its definiteness; its size
+    times the machine precision gives it back."""
     matrix = curvature.copy()
     ridge = 1.0
     for _ in range(40):
@@ -238,7 +243,7 @@ def conjugate_gradients(
     todo = np.flatnonzero(np.linalg.norm(right, axis=1) > 0)
     products = 0
     while len(todo) and products < MAX_CG:
-        product = problem.times([problems[k] for k in todo], direction[todo])
+        product = problem.times([problems[int(k)] for k in todo], direction[todo])
         products += 1
         alpha = rho[todo] / np.sum(direction[todo] * product, axis=1)
         v[todo] += alpha[:, None] * direction[todo]

@@ -31,8 +31,8 @@ class LinearResult:
 class History:
     """One record per iteration or epoch: the curves of the paper's Figures 2 and 4.
 
-    `seconds` is training time only: the clock stands still while a record is made, so that measuring the curve
-    does not change it.
+    `seconds` is training time only: the clock stands still while a record is made, so that measuring the
+    curve does not change it.
     """
 
     accuracy: Callable[[Array], float] | None = None  # of weights, on the evaluation set
@@ -51,8 +51,8 @@ class History:
             self._paused += time.perf_counter() - began
 
     def add(self, stage: str, w: Array, objective: Array, gradient: Array, gap: Array, passes: float) -> None:
-        """Record where the solver is: weights, objective and relative gradient of each problem, and how many times
-        it has been over the rows."""
+        """Record where the solver is: weights, objective and relative gradient of each problem, and how
+        many times it has been over the rows."""
         seconds = time.perf_counter() - self._began - self._paused
         with self.paused():
             record: dict[str, Any] = {
