@@ -13,6 +13,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, assert_all_finite, check_array, check_random_state
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
 from sodm.data.chunks import Chunk, chunk_factory, read_ahead
@@ -47,6 +48,12 @@ SOLVERS = ("auto", "newton", "dsvrg", "svrg", "csvrg", "dcd")
 Array = NDArray[np.float64]
 
 
+def _has_partial_fit(machine: LinearODMClassifier) -> bool:
+    if machine.loss == "hinge":
+        raise AttributeError("partial_fit needs loss='odm': the hinge loss is not smooth.")
+    return True
+
+
 class LinearODMClassifier(ClassifierMixin, BaseEstimator):
     """Optimal margin distribution machine with a linear decision function.
 
@@ -59,8 +66,8 @@ class LinearODMClassifier(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     solver : {"auto", "newton", "dsvrg", "svrg", "csvrg", "dcd"}, default="auto"
-        "newton" is exact and the fastest on one machine: a few passes over the rows. "dsvrg" is Algorithm 2 of the
-        paper, "svrg" and "csvrg" are the methods it is compared with, "dcd" is dual coordinate descent.
+        "newton" is exact and the fastest on one machine: a few passes over the rows. "dsvrg" is Algorithm 2
+        of the paper, "svrg" and "csvrg" are the methods it is compared with, "dcd" is dual coordinate descent.
         "auto" is "newton", or "dcd" for the hinge loss. All of them find the same solution, csvrg up to the
         error of its radius.
     loss : {"odm", "hinge"}, default="odm"
@@ -143,6 +150,8 @@ class LinearODMClassifier(ClassifierMixin, BaseEstimator):
     >>> machine.score(X_test, y_test) > 0.95
     True
     """
+
+    _past: QuadraticRows | None = None  # rows that partial_fit has seen
 
     def __init__(
         self,
@@ -229,9 +238,10 @@ class LinearODMClassifier(ClassifierMixin, BaseEstimator):
             self._need_two(classes, weights is not None and not np.all(weights > 0))
             rows = self._rows(X, encode(y, classes), weights, classes)
             start = self._start(classes, rows.width)
-            self._past: QuadraticRows | None = None
+            self._past = None
             return self._solve(rows, classes, start, eval_set)
 
+    @available_if(_has_partial_fit)
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
     ) -> LinearODMClassifier:
@@ -247,8 +257,8 @@ class LinearODMClassifier(ClassifierMixin, BaseEstimator):
         X, y, sample_weight
             As for `fit`; y need not have all classes.
         classes : array-like, optional
-            All class labels that will ever occur. Needed at the first call, unless `fit` has seen them; the rows
-            of an earlier `fit` are not remembered.
+            All class labels that will ever occur. Needed at the first call, unless `fit` has seen
+            them; the rows of an earlier `fit` are not remembered.
 
         Returns
         -------
@@ -256,10 +266,11 @@ class LinearODMClassifier(ClassifierMixin, BaseEstimator):
         """
         with _unchanged_on_failure(self):
             self._check_parameters()
-            if self.loss == "hinge" or isinstance(self.class_weight, str):
-                what = "loss='odm'" if self.loss == "hinge" else "class_weight other than 'balanced'"
-                raise ValueError(f"partial_fit needs {what}.")
-            first = getattr(self, "_past", None) is None
+            if isinstance(self.class_weight, str):
+                raise ValueError(
+                    "class_weight='balanced' needs all rows at once; give partial_fit a dictionary."
+                )
+            first = self._past is None
             if classes is None and not hasattr(self, "classes_"):
                 raise ValueError("classes must be given at the first call of partial_fit.")
             known = self.classes_ if classes is None else np.unique(np.asarray(classes))
@@ -347,6 +358,7 @@ class LinearODMClassifier(ClassifierMixin, BaseEstimator):
             passes = passes_over(features)
             known, factors = self._survey(passes if callable(chunks) else passes_over(()), classes)
             rows = ChunkedRows(_Chunks(self, passes, known, factors))
+            self._past = None
             return self._solve(rows, known, self._start(known, rows.width), eval_set)
 
     def _survey(
@@ -612,8 +624,8 @@ class LinearODMClassifier(ClassifierMixin, BaseEstimator):
         knob = "max_iter" if result.solver in ("newton", "dcd") else "epochs"
         other = "" if result.solver == "newton" or self.loss == "hinge" else ", use solver='newton'"
         warnings.warn(
-            f"{type(self).__name__} with solver {result.solver!r} stopped after {result.n_iter[worst]} iterations"
-            f"{which} at a {measure} of {result.gradient[worst]:.2e}, above tol={self.tol:g} (duality gap "
+            f"{type(self).__name__} with solver {result.solver!r} stopped after {result.n_iter[worst]} "
+            f"iterations{which} at a {measure} of {result.gradient[worst]:.2e}, above tol={self.tol:g} (duality gap "
             f"{result.gap[worst]:.2e}). Raise {knob} or tol{other}, or scale the features (MinMaxScaler).",
             ConvergenceWarning,
             stacklevel=4,

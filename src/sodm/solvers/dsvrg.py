@@ -2,10 +2,9 @@
 
 K nodes hold one stratified partition each. An epoch is:
 
-    1. every node sums the gradients of its rows at the anchor, all nodes at the same time; the sums are
-    added; 2. node 1 takes a run of SVRG steps on rows of its own, drawn without replacement from its
-    auxiliary array R_1,
-       and passes w on to node 2, and so on to node K. The last w is the next anchor.
+    1. Every node sums the gradients of its rows at the anchor, all at the same time; the sums are added.
+    2. Node 1 takes a run of SVRG steps on rows of its own, drawn without replacement from its auxiliary
+       array R_1, and passes w on to node 2, and so on to node K. The last w is the next anchor.
 
 What is communicated in an epoch is one gradient and one w per node, whatever the number of rows. Because
 partitions are stratified, each node's rows stand for all of them, so a short run on each is as good as a

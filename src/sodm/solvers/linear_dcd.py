@@ -1,14 +1,12 @@
-"""Dual coordinate descent for the linear machine, with w maintained (after Hsieh et al. 2008), for both
-losses.
+"""Dual coordinate descent for the linear machine, with w maintained (after Hsieh et al. 2008).
 
     min_g  d(g) = 1/2 |w(g)|^2 + dual(g),   w(g) = sum_i y_i g_i x_i
 
 One variable at a time is set to its exact minimiser. With w at hand a step costs the entries of one row:
 the margin y_i <w, x_i> before it, and w <- w + (change of g_i) y_i x_i after it.
 
-    ODM    g_i = (r + 1 - theta) / (q + a_i)  or  (r + 1 + theta) / (q + b_i)  or  0,   q = |x_i|^2, r = q
-    g_i - m_i,
-           a_i = W (1-theta)^2 / (lam s_i), b_i = a_i / upsilon
+    ODM    g_i = (r + 1 - theta) / (q + a_i)  or  (r + 1 + theta) / (q + b_i)  or  0,
+           q = |x_i|^2, r = q g_i - m_i, a_i = W (1-theta)^2 / (lam s_i), b_i = a_i / upsilon
     hinge  g_i = clip(g_i + (1 - m_i) / q, 0, lam s_i / W)
 
 It is quick while lam is small beside the number of rows and slow when it is large; Newton does not mind.

@@ -1,13 +1,13 @@
 """Semismooth Newton for the linear problem, by the Gram matrix of the active rows or by conjugate gradients.
 
-    min_w  p(w) = 1/2 |w|^2 + lam / (2 W (1-theta)^2) * sum_i s_i [ (1-theta-m_i)_+^2 + upsilon
-    (m_i-1-theta)_+^2 ]
+    min_w  p(w) = 1/2 |w|^2
+                  + lam / (2 W (1-theta)^2) * sum_i s_i [ (1-theta-m_i)_+^2 + upsilon (m_i-1-theta)_+^2 ]
 
 p is once differentiable and piecewise quadratic. Where no margin sits on a corner of the dead zone its
 Hessian is
 
-    H = I + lam / (W (1-theta)^2) * sum_i s_i k_i x_i x_i',   k_i = 1 below the dead zone, upsilon above, 0
-    inside,
+    H = I + lam / (W (1-theta)^2) * sum_i s_i k_i x_i x_i',
+    k_i = 1 below the dead zone, upsilon above, 0 inside,
 
 and w - H^{-1} grad p(w) is the minimiser as soon as no row changes sides: Newton's method ends rather than
 converges. One pass over the rows gives p, its gradient and H at the new point together, so a full step that

@@ -1,7 +1,7 @@
 """What SVRG, DSVRG and CSVRG share: epochs of an anchor gradient and a run of cheap steps.
 
-    p(w) = 1/n sum_i f_i(w),   f_i(w) = 1/2 |w|^2 + n s_i lam / (2 W (1-theta)^2) * [ (1-theta-m_i)_+^2 +
-    ... ]
+    p(w) = 1/n sum_i f_i(w),
+    f_i(w) = 1/2 |w|^2 + n s_i lam / (2 W (1-theta)^2) * [ (1-theta-m_i)_+^2 + upsilon (m_i-1-theta)_+^2 ]
 
 An epoch takes the gradient at the anchor, h = grad p(anchor), over all rows (or over what stands for them),
 and then many steps on single rows whose variance vanishes as w and the anchor approach the optimum:
