@@ -6,5 +6,6 @@
 namespace sodm::bindings {
 
 void bind_kernels(nanobind::module_& m);
+void bind_solve(nanobind::module_& m);
 
 }  // namespace sodm::bindings
