@@ -14,4 +14,5 @@ NB_MODULE(_core, m) {
     m.def("simd_select", &sodm::simd_select, nb::arg("name"), "Pin an instruction set; False if it is not to be had.");
     sodm::bindings::bind_kernels(m);
     sodm::bindings::bind_solve(m);
+    sodm::bindings::bind_fold(m);
 }

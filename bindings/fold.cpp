@@ -1,0 +1,65 @@
+// Folding of repeated rows.
+#include "fold.hpp"
+
+#include <nanobind/stl/pair.h>
+
+#include "arrays.hpp"
+#include "module.hpp"
+
+namespace sodm::bindings {
+
+namespace {
+
+auto fold(const RowsView& view, IndexVector labels, int n_threads) {
+    if (static_cast<Index>(labels.shape(0)) != view.n)
+        throw std::invalid_argument("one label per row is needed");
+    Folding folding;
+    {
+        nb::gil_scoped_release nogil;
+        PythonMonitor monitor;
+        Threads threads(n_threads, &monitor);
+        folding = fold_rows(view, labels.data(), threads);
+    }
+    const std::size_t kept = folding.first.size(), n = folding.group.size();
+    return std::make_pair(to_numpy(std::move(folding.first), {kept}),
+                          to_numpy(std::move(folding.group), {n}));
+}
+
+auto hashes(const RowsView& view, int n_threads) {
+    std::vector<std::uint64_t> values;
+    {
+        nb::gil_scoped_release nogil;
+        PythonMonitor monitor;
+        Threads threads(n_threads, &monitor);
+        values = hash_rows(view, threads);
+    }
+    const std::size_t n = values.size();
+    return to_numpy(std::move(values), {n});
+}
+
+}  // namespace
+
+void bind_fold(nb::module_& m) {
+    m.def(
+        "fold_dense",
+        [](AnyArray x, IndexVector labels, int n_threads) { return fold(dense_view(x), labels, n_threads); },
+        nb::arg("x"), nb::arg("labels"), nb::arg("n_threads") = 1);
+    m.def(
+        "fold_csr",
+        [](AnyArray data, AnyArray indices, AnyArray indptr, Index features, IndexVector labels,
+           int n_threads) { return fold(csr_view(data, indices, indptr, features), labels, n_threads); },
+        nb::arg("data"), nb::arg("indices"), nb::arg("indptr"), nb::arg("features"), nb::arg("labels"),
+        nb::arg("n_threads") = 1);
+    m.def(
+        "hash_dense", [](AnyArray x, int n_threads) { return hashes(dense_view(x), n_threads); },
+        nb::arg("x"), nb::arg("n_threads") = 1);
+    m.def(
+        "hash_csr",
+        [](AnyArray data, AnyArray indices, AnyArray indptr, Index features, int n_threads) {
+            return hashes(csr_view(data, indices, indptr, features), n_threads);
+        },
+        nb::arg("data"), nb::arg("indices"), nb::arg("indptr"), nb::arg("features"),
+        nb::arg("n_threads") = 1);
+}
+
+}  // namespace sodm::bindings

@@ -1,0 +1,1 @@
+"""The training problem: losses, kernels, and repeated rows folded into weights."""

@@ -1,0 +1,34 @@
+"""Rows as the core takes them: dense arrays with any strides, or canonical CSR parts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+
+def csr_parts(X: Any) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """`data`, `indices`, `indptr` of a canonical CSR matrix, the index arrays both int32 or both int64."""
+    width = np.promote_types(X.indices.dtype, X.indptr.dtype)
+    width = np.dtype(np.int32) if width.itemsize <= 4 else np.dtype(np.int64)
+    return X.data, X.indices.astype(width, copy=False), X.indptr.astype(width, copy=False)
+
+
+def canonical(X: Any) -> Any:
+    """X as the core takes it: float32 or float64; a sparse matrix as CSR, sorted, without repeats.
+
+    The caller's matrix is never changed; it is copied only where it has to be.
+    """
+    if not sparse.issparse(X):
+        X = np.asarray(X)
+        return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
+    if X.format != "csr":
+        X = X.tocsr()
+    if X.dtype not in (np.float32, np.float64):
+        X = X.astype(np.float64)
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X
