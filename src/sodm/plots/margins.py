@@ -191,7 +191,7 @@ class MarginDistributionDisplay:
         ...     [0, 1, 1], [-1.1, 0.8, -0.1], theta=0.4
         ... )  # doctest: +SKIP
         """
-        margins, weights = _margins(y_true, decision, classes, pos_label, sample_weight)
+        margins, weights = margins_of(y_true, decision, classes, pos_label, sample_weight)
         display = cls(margins, sample_weight=weights, theta=theta, name=name)
         return display.plot(ax=ax, **plot_options)
 
@@ -298,12 +298,12 @@ class MarginDistributionDisplay:
         return f"{title}mean {self.mean:.3g}, variance {self.variance:.3g}, {self.negative:.2%} below 0"
 
 
-def _margins(
+def margins_of(
     y_true: ArrayLike,
     decision: ArrayLike,
-    classes: ArrayLike | None,
-    pos_label: Any,
-    sample_weight: ArrayLike | None,
+    classes: ArrayLike | None = None,
+    pos_label: Any = None,
+    sample_weight: ArrayLike | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
     """Margins y_k f_k, one per instance and shown class, and the weights that go with them."""
     y = column_or_1d(y_true)
