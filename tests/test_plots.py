@@ -180,7 +180,7 @@ def test_two_displays_share_axes():
     assert len(first.figure_.axes) == 2
     assert first.histogram_.get_facecolor() != second.histogram_.get_facecolor()
     labels = labels_of(second)
-    assert [label.split(":")[0] for label in labels] == ["first", "dead zone [0.7, 1.3]", "second"]
+    assert [label.split(":")[0] for label in labels] == ["first", "second", "dead zone [0.7, 1.3]"]
 
 
 def test_plot_options():

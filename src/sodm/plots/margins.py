@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 # By these a second plot on the same axes recognises the first.
 _CURVES, _HISTOGRAM = "sodm: cumulative margins", "sodm: histogram of margins"
+_ZONE = "dead zone"
 _NEGATIVE_COLOR, _ZONE_COLOR = "#c44e52", "#ece7d8"
 
 
@@ -257,9 +258,7 @@ class MarginDistributionDisplay:
             (self.curve_,) = self.cumulative_ax_.step(
                 self.margins[order], share, where="post", color=line_color, linewidth=1.6
             )
-        ax.legend(
-            loc="lower left", bbox_to_anchor=(0.0, 1.0), frameon=False, borderaxespad=0.2, handlelength=1.4
-        )
+        _draw_legend(ax)
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
@@ -287,7 +286,7 @@ class MarginDistributionDisplay:
         if self.theta is None:
             return None
         low, high = 1 - self.theta, 1 + self.theta
-        label = f"dead zone [{low:.3g}, {high:.3g}]"
+        label = f"{_ZONE} [{low:.3g}, {high:.3g}]"
         drawn = label in [artist.get_label() for artist in ax.patches]
         return ax.axvspan(
             low, high, color=_ZONE_COLOR, linewidth=0, zorder=0, label="_again" if drawn else label
@@ -389,6 +388,19 @@ def _axes_of_curves(ax: Axes) -> Axes:
     curve_ax.set_ylabel("cumulative share")
     curve_ax.spines[["top", "left"]].set_visible(False)
     return curve_ax
+
+
+def _draw_legend(ax: Axes) -> None:
+    """Above the axes, where it covers nothing; machines first, then the zone."""
+    entries = sorted(zip(*ax.get_legend_handles_labels(), strict=True), key=lambda e: e[1].startswith(_ZONE))
+    ax.legend(
+        *zip(*entries, strict=True),
+        loc="lower left",
+        bbox_to_anchor=(0.0, 1.0),
+        frameon=False,
+        borderaxespad=0.2,
+        handlelength=1.4,
+    )
 
 
 def _dress(ax: Axes) -> None:
