@@ -53,17 +53,17 @@ def print_row(row: Row) -> None:
 
 
 class Log:
-    """Appends each row to a file of its own run, with the machine it was measured on."""
+    """A file of JSON lines for one run: first the machine it ran on, then its rows."""
 
     def __init__(self, name: str, threads: int) -> None:
         RESULTS.mkdir(exist_ok=True)
         self.path = RESULTS / f"{name}-{time.strftime('%Y%m%d-%H%M%S')}.jsonl"
-        self._write({"machine": machine(), "threads": threads, "load": os.getloadavg()[0]})
+        self.write({"machine": machine(), "threads": threads, "load": os.getloadavg()[0]})
 
     def add(self, row: Row) -> None:
-        self._write({**asdict(row), "met": row.met})
+        self.write({**asdict(row), "met": row.met})
 
-    def _write(self, record: dict[str, object]) -> None:
+    def write(self, record: dict[str, object]) -> None:
         with self.path.open("a") as file:
             file.write(json.dumps(record, ensure_ascii=False) + "\n")
 
