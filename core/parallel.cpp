@@ -37,15 +37,12 @@ struct Threads::Team {
     bool quit = false;
 
     // Takes tasks until none is left; only the coordinating thread (worker 0) polls the monitor.
-    void work(int worker, Monitor* monitor) {
+    void work(int worker, const Threads& threads) {
         try {
             while (!failed.load(std::memory_order_relaxed)) {
                 const std::size_t k = next.fetch_add(1, std::memory_order_relaxed);
                 if (k >= n_tasks) return;
-                if (worker == 0 && monitor)
-                    monitor->check();
-                else if (monitor && monitor->stop_requested())
-                    throw Interrupted();
+                threads.check(worker);
                 (*task)(k, worker);
             }
         } catch (...) {
@@ -55,7 +52,7 @@ struct Threads::Team {
         }
     }
 
-    void loop(int worker, Monitor* monitor) {
+    void loop(int worker, const Threads& threads) {
         unsigned long seen = 0;
         std::unique_lock<std::mutex> lock(mutex);
         while (true) {
@@ -63,7 +60,7 @@ struct Threads::Team {
             if (quit) return;
             seen = round;
             lock.unlock();
-            work(worker, monitor);
+            work(worker, threads);
             lock.lock();
             if (--busy == 0) idle.notify_one();
         }
@@ -73,7 +70,7 @@ struct Threads::Team {
 Threads::Threads(int n_threads, Monitor* monitor)
     : count_(std::max(1, n_threads)), monitor_(monitor), team_(new Team) {
     for (int w = 1; w < count_; ++w)
-        team_->threads.emplace_back([this, w] { team_->loop(w, monitor_); });
+        team_->threads.emplace_back([this, w] { team_->loop(w, *this); });
 }
 
 Threads::~Threads() {
@@ -88,7 +85,7 @@ Threads::~Threads() {
 void Threads::run(std::size_t n, const std::function<void(std::size_t, int)>& task) {
     if (count_ == 1 || n <= 1) {
         for (std::size_t k = 0; k < n; ++k) {
-            if (monitor_) monitor_->check();
+            check(0);
             task(k, 0);
         }
         return;
@@ -105,7 +102,7 @@ void Threads::run(std::size_t n, const std::function<void(std::size_t, int)>& ta
         ++team.round;
     }
     team.wake.notify_all();
-    team.work(0, monitor_);
+    team.work(0, *this);
     std::unique_lock<std::mutex> lock(team.mutex);
     team.idle.wait(lock, [&] { return team.busy == 0; });
     if (team.error) {

@@ -50,6 +50,15 @@ class Threads {
     // exception is rethrown here once all threads are idle again.
     void run(std::size_t n, const std::function<void(std::size_t task, int worker)>& task);
 
+    // For tasks that last: call now and then from inside; throws when the caller wants to stop.
+    void check(int worker) const {
+        if (!monitor_) return;
+        if (worker == 0)
+            monitor_->check();
+        else if (monitor_->stop_requested())
+            throw Interrupted();
+    }
+
   private:
     struct Team;
     int count_;

@@ -1,0 +1,359 @@
+// Exact machines by dual coordinate descent, for any loss with a one-dimensional prox.
+//
+//   min_g  1/2 g'Qg + sum_i dual(g_i),   Q_ij = y_i y_j k(x_i, x_j),  f = sum_j y_j g_j k(x_j, .)
+//
+// One signed variable per instance (Eq. 1 of the paper in half the variables); a step is
+// g_i <- prox(q g_i - u_i), u_i = y_i f_i, q = k(x_i, x_i), followed by f += (change of y_i g_i) K_i.
+//
+// When the Gram matrix fits the cache it is stored and swept in random order. When it does not, working sets: the rows
+// that violate KKT most, a thousand or so, are solved to the end among themselves, and f is brought up to date everywhere
+// by one fused product. Rows that are settled are left out (shrinking) and checked again before the end.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <stdexcept>
+
+#include "gram.hpp"
+#include "lanczos.hpp"
+#include "products.hpp"
+#include "random.hpp"
+#include "solve.hpp"
+
+namespace sodm {
+
+namespace {
+
+using Values = std::vector<double>;
+
+constexpr Index kWorkingSet = 1024;
+
+template <class Loss>
+struct Machine {
+    const double* y;
+    Values q, g, f;  // k(x, x) + shift, duals, f including shift * y g
+    double objective = 0, gap = 0, violation = 0;
+    int iterations = 0;
+    bool done = false;
+};
+
+template <class Loss>
+void assess(Machine<Loss>& machine, const double* weights, const Loss& loss) {
+    double reg = 0, primal = 0, dual = 0, violation = 0;
+    for (std::size_t i = 0; i < machine.g.size(); ++i) {
+        const double m = machine.y[i] * machine.f[i], g = machine.g[i], s = weights[i];
+        reg += g * m;
+        primal += loss.primal(m, s);
+        dual += loss.dual(g, s);
+        violation = std::max(violation, loss.violation(m, g, s, machine.q[i]));
+    }
+    machine.objective = reg / 2 + primal;
+    machine.gap = (reg + primal + dual) / std::max(std::fabs(machine.objective), 1e-300);
+    machine.violation = violation;
+    if (!std::isfinite(machine.objective))
+        throw std::runtime_error("kernel values are not finite: scale the features or change the kernel's parameters");
+}
+
+// Sweeps over a stored square block k (n x n): g and f of its rows. Returns the sweeps made. Stops when no row violates
+// KKT by more than `tol`, or `after_sweep` says so.
+template <class T, class Loss, class AfterSweep>
+int sweep(const T* k, Index n, double shift, const double* y, const double* s, const double* q, double* g, double* f,
+          const Loss& loss, double tol, int max_sweeps, Random& random, AfterSweep after_sweep) {
+    const SimdOps<T>& ops = simd<T>();
+    std::vector<Index> active(static_cast<std::size_t>(n));
+    std::iota(active.begin(), active.end(), Index(0));
+    double last_violation = HUGE_VAL;
+    int sweeps = 0;
+    while (sweeps < max_sweeps) {
+        random.shuffle(active);
+        double worst = 0;
+        std::size_t kept = 0;
+        for (Index i : active) {
+            const double u = y[i] * f[i], violation = loss.violation(u, g[i], s[i], q[i]);
+            worst = std::max(worst, violation);
+            // Settled by a wider margin than anything still moves: leave it out until the final check.
+            if (violation == 0 && loss.violation(u - last_violation, g[i], s[i], q[i]) == 0 &&
+                loss.violation(u + last_violation, g[i], s[i], q[i]) == 0)
+                continue;
+            active[kept++] = i;
+            const double step = loss.prox(q[i] * g[i] - u, q[i], s[i]) - g[i];
+            if (step == 0) continue;
+            g[i] += step;
+            ops.add_scaled(k + i * n, step * y[i], f, n);
+            f[i] += shift * step * y[i];
+        }
+        ++sweeps;
+        const bool whole = active.size() == static_cast<std::size_t>(n);
+        active.resize(kept);
+        last_violation = worst;
+        if (after_sweep()) break;
+        if (worst <= tol) {
+            if (whole) break;
+            active.resize(static_cast<std::size_t>(n));  // the final unshrunk check
+            std::iota(active.begin(), active.end(), Index(0));
+            last_violation = HUGE_VAL;
+        }
+    }
+    return sweeps;
+}
+
+template <class T, class Loss>
+class Descent {
+  public:
+    Descent(const KernelSource<T>& source, const Problem& problem, const Loss& loss, const Options& options,
+            Threads& threads)
+        : source_(source), problem_(problem), loss_(loss), options_(options), threads_(threads), n_(problem.n) {}
+
+    Solution run() {
+        start();
+        const auto bytes = static_cast<std::size_t>(n_) * static_cast<std::size_t>(n_) * sizeof(T);
+        if (bytes <= options_.cache_bytes)
+            stored();
+        else
+            working_sets();
+        return solution();
+    }
+
+  private:
+    static std::size_t at(Index i) { return static_cast<std::size_t>(i); }
+    bool finished(const Machine<Loss>& machine) const {
+        return machine.gap <= options_.tol && machine.violation <= options_.violation;
+    }
+
+    void start() {
+        machines_.resize(at(problem_.count));
+        for (int c = 0; c < problem_.count; ++c) {
+            Machine<Loss>& machine = machines_[at(c)];
+            machine.y = problem_.signs + c * n_;
+            machine.g.assign(at(n_), 0.0);
+            machine.f.assign(at(n_), 0.0);
+            if (problem_.start)
+                for (Index i = 0; i < n_; ++i)
+                    machine.g[at(i)] = loss_.feasible(problem_.start[c * n_ + i], problem_.weights[i]);
+        }
+        if (problem_.maybe_indefinite) {
+            GramMatrix<T> gram(source_, options_.cache_bytes, threads_);
+            std::vector<Index> rows(at(n_));
+            std::iota(rows.begin(), rows.end(), Index(0));
+            gram.assign(rows);
+            const double lowest = smallest_eigenvalue(n_, options_.seed, 40, [&](const Values& x, Values& y) {
+                y.resize(x.size());
+                gram.apply(x.data(), 1, y.data());
+            });
+            double diagonal = 0;
+            for (Index i = 0; i < n_; ++i) diagonal += std::fabs(source_.diagonal(i));
+            if (lowest < -1e-5 * diagonal / static_cast<double>(n_)) shift_ = -1.1 * lowest;
+        }
+        for (auto& machine : machines_) {
+            machine.q.resize(at(n_));
+            for (Index i = 0; i < n_; ++i) machine.q[at(i)] = std::max(source_.diagonal(i) + shift_, 1e-12);
+        }
+        if (problem_.start) refresh(all_rows());
+    }
+
+    std::vector<Index> all_rows() const {
+        std::vector<Index> rows(at(n_));
+        std::iota(rows.begin(), rows.end(), Index(0));
+        return rows;
+    }
+
+    // f at these rows, from the duals.
+    void refresh(const std::vector<Index>& rows) {
+        std::vector<Index> support;
+        for (Index i = 0; i < n_; ++i)
+            for (const auto& machine : machines_)
+                if (machine.g[at(i)] != 0) {
+                    support.push_back(i);
+                    break;
+                }
+        Values weights, values(rows.size() * machines_.size(), 0.0);
+        for (const auto& machine : machines_)
+            for (Index i : support) weights.push_back(machine.y[i] * machine.g[at(i)]);
+        if (!support.empty())
+            kernel_apply(source_, Subset{support.data(), static_cast<Index>(support.size())},
+                         Subset{rows.data(), static_cast<Index>(rows.size())}, weights.data(), problem_.count, values.data(),
+                         threads_);
+        for (std::size_t c = 0; c < machines_.size(); ++c)
+            for (std::size_t k = 0; k < rows.size(); ++k) {
+                const auto i = at(rows[k]);
+                machines_[c].f[i] = values[c * rows.size() + k] + shift_ * machines_[c].y[i] * machines_[c].g[i];
+            }
+    }
+
+    void stored() {
+        Buffer<T> k(static_cast<std::size_t>(n_) * static_cast<std::size_t>(n_));
+        kernel_block(source_, Subset::all(n_), Subset::all(n_), k.data(), n_, threads_);
+        threads_.run(machines_.size(), [&](std::size_t c, int worker) {
+            Machine<Loss>& machine = machines_[c];
+            Random random(options_.seed + c);
+            // The gap decides; sweeping only stops by itself when nothing moves any more.
+            machine.iterations =
+                sweep(k.data(), n_, shift_, machine.y, problem_.weights, machine.q.data(), machine.g.data(),
+                      machine.f.data(), loss_, 1e-14,
+                      options_.max_iter, random, [&] {
+                          threads_.check(worker);
+                          assess(machine, problem_.weights, loss_);
+                          if (worker == 0 && options_.progress)
+                              options_.progress(Progress{"dcd", n_, ++reports_, machine.gap, machine.violation});
+                          return finished(machine);
+                      });
+            assess(machine, problem_.weights, loss_);
+        });
+    }
+
+    void working_sets() {
+        std::vector<Index> active = all_rows();
+        bool whole = true;
+        Values score;
+        Buffer<T> block;
+        const Index per_sweep = std::max<Index>(1, n_ / kWorkingSet);
+        const Index max_rounds = static_cast<Index>(options_.max_iter) * per_sweep;
+        for (auto& machine : machines_) assess(machine, problem_.weights, loss_);
+        for (Index round = 0; round < max_rounds; ++round) {
+            // The rows that violate KKT most.
+            score.assign(active.size(), 0.0);
+            double worst = 0;
+            for (auto& machine : machines_) {
+                if (whole && machine.done) continue;
+                for (std::size_t k = 0; k < active.size(); ++k) {
+                    const auto i = at(active[k]);
+                    score[k] = std::max(score[k], loss_.violation(machine.y[i] * machine.f[i], machine.g[i], problem_.weights[i], machine.q[i]));
+                }
+            }
+            for (double v : score) worst = std::max(worst, v);
+            const auto size = std::min<Index>(kWorkingSet, static_cast<Index>(active.size()));
+            std::vector<Index> best(active.size());
+            std::iota(best.begin(), best.end(), Index(0));
+            std::nth_element(best.begin(), best.begin() + (size - 1), best.end(), [&](Index p, Index q) {
+                return score[at(p)] > score[at(q)] || (score[at(p)] == score[at(q)] && p < q);
+            });
+            std::vector<Index> set(best.begin(), best.begin() + size);
+            std::sort(set.begin(), set.end());
+            for (Index& p : set) p = active[at(p)];
+
+            Values change = solve_block(set, block, round, worst);
+            Values update(active.size() * machines_.size());
+            kernel_apply(source_, Subset{set.data(), size}, Subset{active.data(), static_cast<Index>(active.size())},
+                         change.data(), problem_.count, update.data(), threads_);
+            for (std::size_t c = 0; c < machines_.size(); ++c) {
+                for (std::size_t k = 0; k < active.size(); ++k) machines_[c].f[at(active[k])] += update[c * active.size() + k];
+                for (Index k = 0; k < size; ++k)
+                    machines_[c].f[at(set[at(k)])] += shift_ * change[c * at(size) + at(k)];
+                machines_[c].iterations = static_cast<int>(round / per_sweep) + 1;
+            }
+
+            if (whole) {
+                bool all = true;
+                double gap = 0;
+                for (auto& machine : machines_) {
+                    assess(machine, problem_.weights, loss_);
+                    machine.done = finished(machine);
+                    all &= machine.done;
+                    gap = std::max(gap, machine.gap);
+                }
+                if (options_.progress) options_.progress(Progress{"dcd", n_, static_cast<int>(round) + 1, gap, worst});
+                if (all) return;
+                if (round % 16 == 15) whole = !shrink(active, worst);
+            } else if (worst <= 0.5 * options_.violation || round % 64 == 63) {
+                std::vector<char> in(at(n_), 0);
+                for (Index i : active) in[at(i)] = 1;
+                std::vector<Index> out;
+                for (Index i = 0; i < n_; ++i)
+                    if (!in[at(i)]) out.push_back(i);
+                refresh(out);
+                active = all_rows();
+                whole = true;
+            }
+        }
+    }
+
+    // Solves the working set among itself; returns the change of y g, machine by machine.
+    Values solve_block(const std::vector<Index>& set, Buffer<T>& block, Index round, double worst) {
+        const auto size = static_cast<Index>(set.size());
+        block.resize(at(size * size));
+        const Subset rows{set.data(), size};
+        kernel_block(source_, rows, rows, block.data(), size, threads_);
+        Values change(at(size) * machines_.size(), 0.0);
+        threads_.run(machines_.size(), [&](std::size_t c, int worker) {
+            Machine<Loss>& machine = machines_[c];
+            Values y(at(size)), s(at(size)), q(at(size)), g(at(size)), f(at(size));
+            for (Index k = 0; k < size; ++k) {
+                const auto i = at(set[at(k)]);
+                y[at(k)] = machine.y[i];
+                s[at(k)] = problem_.weights[i];
+                q[at(k)] = machine.q[i];
+                g[at(k)] = machine.g[i];
+                f[at(k)] = machine.f[i];
+            }
+            const Values before = g;
+            Random random(options_.seed + static_cast<std::uint64_t>(round) * 1000003u + c);
+            sweep(block.data(), size, shift_, y.data(), s.data(), q.data(), g.data(), f.data(), loss_,
+                  std::max(0.02 * worst, 0.1 * options_.violation), 200, random, [&] {
+                      threads_.check(worker);
+                      return false;
+                  });
+            for (Index k = 0; k < size; ++k) {
+                machine.g[at(set[at(k)])] = g[at(k)];
+                change[c * at(size) + at(k)] = y[at(k)] * (g[at(k)] - before[at(k)]);
+            }
+        });
+        return change;
+    }
+
+    // Leaves out rows that satisfy KKT by a wider margin than the worst violation, in every machine.
+    bool shrink(std::vector<Index>& active, double worst) const {
+        std::vector<Index> kept;
+        for (Index i : active) {
+            bool settled = true;
+            for (const auto& machine : machines_) {
+                const double u = machine.y[i] * machine.f[at(i)], g = machine.g[at(i)], s = problem_.weights[i],
+                             q = machine.q[at(i)];
+                settled &= loss_.violation(u - worst, g, s, q) == 0 && loss_.violation(u + worst, g, s, q) == 0;
+            }
+            if (!settled) kept.push_back(i);
+        }
+        if (static_cast<Index>(kept.size()) < kWorkingSet / 4 || kept.size() * 10 > active.size() * 9) return false;
+        active = kept;
+        return true;
+    }
+
+    Solution solution() const {
+        Solution out;
+        for (const auto& machine : machines_) {
+            out.duals.insert(out.duals.end(), machine.g.begin(), machine.g.end());
+            out.decision.insert(out.decision.end(), machine.f.begin(), machine.f.end());
+            out.objective.push_back(machine.objective);
+            out.gap.push_back(machine.gap);
+            out.violation.push_back(machine.violation);
+            out.iterations.push_back(machine.iterations);
+            out.converged.push_back(finished(machine));
+        }
+        out.method = "dcd";
+        out.shift = shift_;
+        return out;
+    }
+
+    const KernelSource<T>& source_;
+    const Problem& problem_;
+    const Loss& loss_;
+    const Options& options_;
+    Threads& threads_;
+    Index n_;
+    std::vector<Machine<Loss>> machines_;
+    double shift_ = 0;
+    int reports_ = 0;
+};
+
+}  // namespace
+
+template <class T, class Loss>
+Solution solve_coordinate(const KernelSource<T>& source, const Problem& problem, const Loss& loss, const Options& options,
+                          Threads& threads) {
+    return Descent<T, Loss>(source, problem, loss, options, threads).run();
+}
+
+template Solution solve_coordinate(const KernelSource<float>&, const Problem&, const OdmLoss&, const Options&, Threads&);
+template Solution solve_coordinate(const KernelSource<double>&, const Problem&, const OdmLoss&, const Options&, Threads&);
+template Solution solve_coordinate(const KernelSource<float>&, const Problem&, const HingeLoss&, const Options&, Threads&);
+template Solution solve_coordinate(const KernelSource<double>&, const Problem&, const HingeLoss&, const Options&, Threads&);
+
+}  // namespace sodm

@@ -1,0 +1,698 @@
+// Exact ODM by semismooth Newton on working sets, coordinate steps between the Newton steps.
+//
+//   min_g  1/2 g'Qg + sum_i dual(g_i),   Q_ij = y_i y_j k(x_i, x_j),   a_j = y_j g_j,  f = K a,  m_i = y_i f_i
+//
+// The optimum is piecewise linear in its data: with A = {i : g_i != 0}, D_i = low/s_i or high/s_i by the sign of g_i
+// and t_i = y_i (1 -+ theta), it solves
+//
+//   (K_AA + D_A) a_A = t_A,   a = 0 elsewhere.
+//
+// A step guesses A and the signs, solves this by conjugate gradients, preconditioned with a Nystrom factor, drops the
+// coefficients whose sign came out wrong, and goes there as far as the dual objective falls. A pass of coordinate steps
+// between two Newton steps settles what is decided among near neighbours, which Newton steps alone chatter about.
+//
+// Rows well inside the dead zone never enter: the working set has the rows outside it or near its edge, its Gram matrix is
+// kept in memory as far as it fits, and all other rows are looked at again when the working set is solved. A cold start
+// would make the first working set far too large, so nested random subsamples are solved first; from any f the KKT
+// conditions tell which rows matter and give their duals (the lift).
+//
+// For a solution of the system with residual r the duality gap is sum_A r_i^2 / (2 D_i): conjugate gradients are stopped
+// by that.
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <stdexcept>
+
+#include "gram.hpp"
+#include "lanczos.hpp"
+#include "linalg.hpp"
+#include "nystrom.hpp"
+#include "products.hpp"
+#include "random.hpp"
+#include "solve.hpp"
+
+namespace sodm {
+
+namespace {
+
+using Values = std::vector<double>;
+
+constexpr Index kDense = 640;           // working sets up to this size are solved by Cholesky, to the end
+constexpr Index kSmallestLevel = 1500;  // rows of the first subsample, at least
+constexpr int kMaxCg = 300;
+constexpr int kMaxInner = 60;  // Newton steps on one working set
+constexpr double kLevelTol = 0.03;
+
+std::size_t at(Index i) { return static_cast<std::size_t>(i); }
+
+[[noreturn]] void not_finite() {
+    throw std::runtime_error("kernel values are not finite: scale the features or change the kernel's parameters");
+}
+
+// One machine on a list of rows: all rows of a level, or a working set.
+struct Machine {
+    Values y, s, q, a, f;  // signs, weights, k(x, x) + shift, coefficients, f = K a + shift a
+    double objective = 0, gap = 0, absolute_gap = 0, violation = 0;
+    int iterations = 0;
+
+    void resize(std::size_t n) {
+        for (Values* values : {&y, &s, &q, &a, &f}) values->resize(n, 0.0);
+    }
+    std::size_t size() const { return y.size(); }
+
+    void assess(const OdmLoss& loss) {
+        double reg = 0, primal = 0, dual = 0;
+        violation = 0;
+        for (std::size_t i = 0; i < size(); ++i) {
+            const double m = y[i] * f[i], g = y[i] * a[i];
+            reg += a[i] * f[i];
+            primal += loss.primal(m, s[i]);
+            dual += loss.dual(g, s[i]);
+            violation = std::max(violation, loss.violation(m, g, s[i], q[i]));
+        }
+        objective = reg / 2 + primal;
+        absolute_gap = reg + primal + dual;
+        gap = absolute_gap / std::max(std::fabs(objective), 1e-300);
+        if (!std::isfinite(objective)) not_finite();
+    }
+};
+
+// The system of one Newton step: which rows are in, with which sign.
+struct Step {
+    Machine* machine;
+    Values inverse_d, target, x;  // 1 / D (0 outside A), t, start and solution
+    double cg_target = 0;
+};
+
+// Products and solves with the Gram matrix of one working set.
+class WorkingMatrix {
+  public:
+    virtual ~WorkingMatrix() = default;
+    virtual Index size() const = 0;
+    // y[v] = K x[v]
+    virtual void multiply(const std::vector<const Values*>& x, std::vector<Values>& y) = 0;
+    // Solves for step.x. False when the matrix turned out not to be positive definite.
+    virtual bool solve(const std::vector<Step*>& steps, double shift) = 0;
+    // A pass of coordinate steps.
+    virtual void relax(Machine& machine, const OdmLoss& loss, double shift) = 0;
+};
+
+// Exact coordinate steps among the rows first..first+count-1, on their block of kernel values. Returns whether anything
+// moved; change[r] is by how much a moved.
+template <class T, class U>
+bool relax_block(Machine& machine, const OdmLoss& loss, double shift, Index first, int count, const T* block, Index stride,
+                 int sweeps, U* change) {
+    Values f(machine.f.begin() + first, machine.f.begin() + first + count);
+    bool moved = false;
+    for (int sweep = 0; sweep < sweeps; ++sweep) {
+        double largest = 0;
+        for (int r = 0; r < count; ++r) {
+            const auto i = at(first + r);
+            const double g = machine.y[i] * machine.a[i], q = machine.q[i];
+            const double step = machine.y[i] * (loss.prox(q * g - machine.y[i] * f[at(r)], q, machine.s[i]) - g);
+            if (step == 0) continue;
+            machine.a[i] += step;
+            change[r] += static_cast<U>(step);
+            const T* row = block + r * stride;
+            for (int c = 0; c < count; ++c) f[at(c)] += step * static_cast<double>(row[c]);
+            f[at(r)] += shift * step;
+            largest = std::max(largest, std::fabs(step) * q);
+            moved = true;
+        }
+        if (largest < 1e-3) break;
+    }
+    return moved;
+}
+
+// Few rows: the whole matrix in double, Cholesky.
+template <class T>
+class DenseMatrix : public WorkingMatrix {
+  public:
+    DenseMatrix(const KernelSource<T>& source, const std::vector<Index>& rows, Threads& threads)
+        : n_(static_cast<Index>(rows.size())), threads_(threads), k_(at(n_ * n_)) {
+        const Subset all{rows.data(), n_};
+        kernel_block(source, all, all, k_.data(), n_, threads);
+    }
+    Index size() const override { return n_; }
+    void multiply(const std::vector<const Values*>& x, std::vector<Values>& y) override {
+        y.resize(x.size());
+        for (std::size_t v = 0; v < x.size(); ++v) {
+            y[v].resize(at(n_));
+            for (Index i = 0; i < n_; ++i) y[v][at(i)] = dot(k_.data() + i * n_, x[v]->data(), n_);
+        }
+    }
+    bool solve(const std::vector<Step*>& steps, double shift) override {
+        for (Step* step : steps) {
+            std::vector<Index> active;
+            for (Index i = 0; i < n_; ++i)
+                if (step->inverse_d[at(i)] > 0) active.push_back(i);
+            const auto m = static_cast<Index>(active.size());
+            Values matrix(at(m * m)), b(at(m));
+            for (Index r = 0; r < m; ++r) {
+                const double* row = k_.data() + active[at(r)] * n_;
+                for (Index c = 0; c <= r; ++c) matrix[at(r * m + c)] = row[active[at(c)]];
+                matrix[at(r * m + r)] += 1 / step->inverse_d[at(active[at(r)])] + shift;
+                b[at(r)] = step->target[at(active[at(r)])];
+            }
+            if (!cholesky(matrix.data(), m, threads_)) return false;
+            cholesky_solve(matrix.data(), m, b.data());
+            std::fill(step->x.begin(), step->x.end(), 0.0);
+            for (Index r = 0; r < m; ++r) step->x[at(active[at(r)])] = b[at(r)];
+        }
+        return true;
+    }
+    void relax(Machine& machine, const OdmLoss& loss, double shift) override {
+        Values change(at(n_), 0.0);
+        if (!relax_block(machine, loss, shift, 0, static_cast<int>(n_), k_.data(), n_, 3, change.data())) return;
+        std::vector<Values> f;
+        multiply({&machine.a}, f);
+        for (std::size_t i = 0; i < machine.size(); ++i) machine.f[i] = f[0][i] + shift * machine.a[i];
+    }
+
+  private:
+    Index n_;
+    Threads& threads_;
+    Values k_;
+};
+
+// Many rows: preconditioned conjugate gradients, all machines in step on shared kernel values.
+template <class T>
+class IterativeMatrix : public WorkingMatrix {
+  public:
+    IterativeMatrix(const KernelSource<T>& source, const Options& options, Threads& threads)
+        : threads_(threads),
+          gram_(source, options.cache_bytes, threads),
+          factor_(source, threads),
+          seed_(options.seed) {}
+
+    void assign(const std::vector<Index>& rows) {
+        gram_.assign(rows);
+        factor_.choose(gram_.rows(), rank_for(gram_.size()), kPool, seed_);
+        factor_.set_rows(gram_.rows(), 0);
+    }
+    void append(const std::vector<Index>& rows) {
+        const Index before = gram_.size();
+        gram_.append(rows);
+        factor_.set_rows(gram_.rows(), before);
+    }
+
+    Index size() const override { return gram_.size(); }
+    void multiply(const std::vector<const Values*>& x, std::vector<Values>& y) override {
+        const std::size_t n = at(gram_.size());
+        Values in, out(x.size() * n);
+        for (const Values* vector : x) in.insert(in.end(), vector->begin(), vector->end());
+        gram_.apply(in.data(), static_cast<int>(x.size()), out.data());
+        y.resize(x.size());
+        for (std::size_t v = 0; v < x.size(); ++v)
+            y[v].assign(out.begin() + static_cast<Index>(v * n), out.begin() + static_cast<Index>((v + 1) * n));
+    }
+
+    bool solve(const std::vector<Step*>& steps, double shift) override {
+        struct Run {
+            Step* step;
+            Values d, inverse, r, z, p;
+            double rz = 0;
+            std::unique_ptr<NystromPreconditioner<T>> preconditioner;
+        };
+        const Index n = gram_.size();
+        std::vector<Run> runs(steps.size());
+        std::vector<Run*> running;
+        std::vector<const Values*> in;
+        std::vector<Values> out;
+        for (std::size_t v = 0; v < steps.size(); ++v) {
+            Run& run = runs[v];
+            run.step = steps[v];
+            for (Values* values : {&run.d, &run.inverse, &run.r, &run.z, &run.p}) values->assign(at(n), 0.0);
+            for (std::size_t i = 0; i < run.d.size(); ++i)
+                if (run.step->inverse_d[i] > 0) {
+                    run.d[i] = 1 / run.step->inverse_d[i] + shift;
+                    run.inverse[i] = 1 / run.d[i];
+                }
+            run.preconditioner = std::make_unique<NystromPreconditioner<T>>(factor_, threads_);
+            run.preconditioner->set(run.inverse.data());
+            running.push_back(&run);
+            in.push_back(&run.step->x);
+        }
+        multiply(in, out);
+        for (std::size_t v = 0; v < runs.size(); ++v)
+            for (std::size_t i = 0; i < runs[v].r.size(); ++i)
+                if (runs[v].inverse[i] > 0)
+                    runs[v].r[i] = runs[v].step->target[i] - out[v][i] - runs[v].d[i] * runs[v].step->x[i];
+        auto gap_of = [](const Run& run) {
+            double gap = 0;
+            for (std::size_t i = 0; i < run.r.size(); ++i) gap += run.r[i] * run.r[i] * run.inverse[i];
+            return gap / 2;
+        };
+        for (int iteration = 0; iteration < kMaxCg; ++iteration) {
+            std::vector<Run*> still;
+            in.clear();
+            for (Run* run : running) {
+                if (gap_of(*run) <= run->step->cg_target) continue;
+                run->preconditioner->apply(run->r.data(), run->z.data());
+                const double rz = dot(run->r.data(), run->z.data(), n);
+                if (!(rz > 0)) continue;
+                const double beta = run->rz > 0 ? rz / run->rz : 0.0;
+                for (std::size_t i = 0; i < run->p.size(); ++i) run->p[i] = run->z[i] + beta * run->p[i];
+                run->rz = rz;
+                still.push_back(run);
+                in.push_back(&run->p);
+            }
+            running = still;
+            if (running.empty()) break;
+            multiply(in, out);
+            for (std::size_t v = 0; v < running.size(); ++v) {
+                Run& run = *running[v];
+                Values& q = out[v];
+                for (std::size_t i = 0; i < q.size(); ++i) q[i] = run.inverse[i] > 0 ? q[i] + run.d[i] * run.p[i] : 0.0;
+                const double curvature = dot(run.p.data(), q.data(), n);
+                if (!(curvature > 0)) return false;
+                const double length = run.rz / curvature;
+                for (std::size_t i = 0; i < q.size(); ++i) {
+                    run.step->x[i] += length * run.p[i];
+                    run.r[i] -= length * q[i];
+                }
+            }
+        }
+        return true;
+    }
+
+    void relax(Machine& machine, const OdmLoss& loss, double shift) override {
+        const Values before = machine.a;
+        gram_.relax(machine.f.data(), [&](Index first, int count, const T* block, T* change) {
+            relax_block(machine, loss, shift, first, count, block, kTile, 10, change);
+            for (int r = 0; r < count; ++r) machine.f[at(first + r)] += shift * static_cast<double>(change[r]);
+        });
+    }
+
+  private:
+    static constexpr Index kPool = 4096;
+    // More landmarks save conjugate gradient steps of n^2, and cost n rank^2.
+    static Index rank_for(Index n) { return std::clamp<Index>(n / 16, 64, 600); }
+
+    Threads& threads_;
+    GramMatrix<T> gram_;
+    NystromFactor<T> factor_;
+    std::uint64_t seed_;
+};
+
+// min over step >= 0 of the dual objective along a + step (x - a), f + step (fx - f); returns the step. The slope is
+// increasing, with jumps where a coefficient passes zero.
+double dual_line_search(const Machine& machine, const Values& x, const Values& fx, const OdmLoss& loss) {
+    const std::size_t n = machine.size();
+    Values dg(n);
+    double linear = 0, quadratic = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        const double da = x[i] - machine.a[i];
+        dg[i] = machine.y[i] * da;
+        linear += da * machine.f[i];
+        quadratic += da * (fx[i] - machine.f[i]);
+    }
+    auto slope = [&](double step) {
+        double sum = linear + step * quadratic;
+        for (std::size_t i = 0; i < n; ++i)
+            if (dg[i] != 0) sum += dg[i] * loss.dual_slope(machine.y[i] * machine.a[i] + step * dg[i], machine.s[i]);
+        return sum;
+    };
+    const double start = slope(1e-12);
+    if (!(start < 0)) return 0;
+    double low = 0, high = 1, slope_low = start, slope_high = slope(1);
+    if (std::fabs(slope_high) <= 0.02 * std::fabs(start)) return 1;
+    if (slope_high < 0) {
+        low = 1;
+        slope_low = slope_high;
+        high = 2;
+        slope_high = slope(2);
+        if (slope_high < 0) return 2;
+    }
+    for (int k = 0; k < 30; ++k) {
+        const double margin = 0.1 * (high - low);
+        const double guess = std::clamp(low + (high - low) * slope_low / (slope_low - slope_high), low + margin, high - margin);
+        const double value = slope(guess);
+        if (std::fabs(value) <= 0.02 * std::fabs(start) || high - low < 1e-3) return guess;
+        if (value < 0) {
+            low = guess;
+            slope_low = value;
+        } else {
+            high = guess;
+            slope_high = value;
+        }
+    }
+    return low;
+}
+
+template <class T>
+class Newton {
+  public:
+    Newton(const KernelSource<T>& source, const Problem& problem, const OdmLoss& loss, const Options& options,
+           Threads& threads)
+        : source_(source),
+          problem_(problem),
+          loss_(loss),
+          options_(options),
+          threads_(threads),
+          iterative_(source, options, threads) {}
+
+    Solution run() {
+        machines_.resize(at(problem_.count));
+        if (problem_.start) {
+            order_.resize(at(problem_.n));
+            std::iota(order_.begin(), order_.end(), Index(0));
+            grow(problem_.n);
+            start_from(problem_.start);
+            level(problem_.n, true);
+        } else {
+            order_ = Random(options_.seed).permutation(problem_.n);
+            std::vector<Index> sizes{problem_.n};
+            while (sizes.back() / 4 >= kSmallestLevel) sizes.push_back(sizes.back() / 4);
+            for (auto m = sizes.rbegin(); m != sizes.rend(); ++m) {
+                grow(*m);
+                level(*m, *m == problem_.n);
+            }
+        }
+        return solution();
+    }
+
+  private:
+    // The loss of a subsample: W is the sum of its weights.
+    OdmLoss level_loss(Index m) const {
+        double all = 0, here = 0;
+        for (Index i = 0; i < problem_.n; ++i) {
+            const double s = problem_.weights[order_[at(i)]];
+            all += s;
+            if (i < m) here += s;
+        }
+        OdmLoss loss = loss_;
+        loss.low *= here / all;
+        loss.high *= here / all;
+        return loss;
+    }
+
+    // Extends the machines to the first m rows; f there from the model so far.
+    void grow(Index m) {
+        const auto before = static_cast<Index>(machines_[0].size());
+        std::vector<Index> added(at(m - before));
+        std::iota(added.begin(), added.end(), before);
+        for (int c = 0; c < problem_.count; ++c) {
+            Machine& machine = machines_[at(c)];
+            machine.resize(at(m));
+            for (Index i = before; i < m; ++i) {
+                const Index row = order_[at(i)];
+                machine.y[at(i)] = problem_.signs[c * problem_.n + row];
+                machine.s[at(i)] = problem_.weights[row];
+                machine.q[at(i)] = source_.diagonal(row) + shift_;
+            }
+        }
+        evaluate(added);
+    }
+
+    // f at these positions, from the coefficients.
+    void evaluate(const std::vector<Index>& positions) {
+        if (positions.empty()) return;
+        std::vector<Index> support_rows, rows;
+        Values weights, values(positions.size() * machines_.size());
+        std::vector<Index> support;
+        for (std::size_t i = 0; i < machines_[0].size(); ++i)
+            for (const Machine& machine : machines_)
+                if (machine.a[i] != 0) {
+                    support.push_back(static_cast<Index>(i));
+                    support_rows.push_back(order_[i]);
+                    break;
+                }
+        for (Index p : positions) rows.push_back(order_[at(p)]);
+        for (const Machine& machine : machines_)
+            for (Index i : support) weights.push_back(machine.a[at(i)]);
+        kernel_apply(source_, Subset{support_rows.data(), static_cast<Index>(support.size())},
+                     Subset{rows.data(), static_cast<Index>(rows.size())}, weights.data(), problem_.count, values.data(),
+                     threads_);
+        for (std::size_t c = 0; c < machines_.size(); ++c)
+            for (std::size_t k = 0; k < positions.size(); ++k) {
+                const auto i = at(positions[k]);
+                machines_[c].f[i] = values[c * positions.size() + k] + shift_ * machines_[c].a[i];
+            }
+    }
+
+    void start_from(const double* duals) {
+        for (int c = 0; c < problem_.count; ++c)
+            for (Index i = 0; i < problem_.n; ++i)
+                machines_[at(c)].a[at(i)] = duals[c * problem_.n + i] * problem_.signs[c * problem_.n + i];
+        std::vector<Index> all(at(problem_.n));
+        std::iota(all.begin(), all.end(), Index(0));
+        evaluate(all);
+    }
+
+    bool finished(const Machine& machine, double tol, double violation) const {
+        return machine.gap <= tol && machine.violation <= violation;
+    }
+
+    void level(Index m, bool last) {
+        const OdmLoss loss = level_loss(m);
+        const double tol = last ? options_.tol : std::max(options_.tol, kLevelTol);
+        const double violation = last ? options_.violation : HUGE_VAL;
+        std::vector<Index> members;
+        std::vector<char> is_member(at(m), 0);
+        for (int round = 0; round < 30; ++round) {
+            bool all = true;
+            for (Machine& machine : machines_) {
+                machine.assess(loss);
+                all &= finished(machine, tol, violation);
+            }
+            if ((all && (m > kDense || !last || round > 0)) || total_iterations_ >= options_.max_iter) return;
+
+            const auto fresh = choose(members, is_member, loss, m);
+            if (round > 0 && fresh.empty() && stalled_) return;
+            std::unique_ptr<WorkingMatrix> dense;
+            std::vector<Index> rows;
+            for (Index p : m <= kDense ? members : fresh) rows.push_back(order_[at(p)]);
+            if (m <= kDense)
+                dense = std::make_unique<DenseMatrix<T>>(source_, rows, threads_);
+            else if (fresh.size() == members.size())
+                iterative_.assign(rows);
+            else
+                iterative_.append(rows);
+            WorkingMatrix& matrix = dense ? *dense : iterative_;
+
+            std::vector<Machine> local = gather(members);
+            // The rest of the level adds to the gap what its rows lack; aim lower by that.
+            solve_working_set(matrix, local, loss, m <= kDense && last ? 1e-14 : 0.5 * tol,
+                              last ? 0.7 * violation : HUGE_VAL, m);
+            scatter(local, members);
+            std::vector<Index> others;
+            for (Index i = 0; i < m; ++i)
+                if (!is_member[at(i)]) others.push_back(i);
+            evaluate(others);
+        }
+    }
+
+    // Adds rows to the working set: those outside the dead zone of some machine, and those nearest to its edge, a quarter
+    // as many again. Returns the new ones; a set that is mostly dead weight is made anew.
+    std::vector<Index> choose(std::vector<Index>& members, std::vector<char>& is_member, const OdmLoss& loss, Index m) const {
+        Values distance(at(m), HUGE_VAL);  // into the dead zone, negative outside
+        for (const Machine& machine : machines_)
+            for (Index i = 0; i < m; ++i) {
+                const double margin = machine.y[at(i)] * machine.f[at(i)];
+                double inside = std::min(margin - (1 - loss.theta), 1 + loss.theta - margin);
+                if (machine.a[at(i)] != 0) inside = std::min(inside, -1e-9);
+                distance[at(i)] = std::min(distance[at(i)], inside);
+            }
+        std::vector<Index> outside, inside;
+        for (Index i = 0; i < m; ++i) {
+            if (distance[at(i)] < 0)
+                outside.push_back(i);
+            else
+                inside.push_back(i);
+        }
+        if (m <= kDense) inside.swap(outside), outside.insert(outside.end(), inside.begin(), inside.end());
+        const auto margin = std::min(inside.size(), outside.size() / 4 + 64);
+        if (m > kDense && margin > 0) {
+            std::nth_element(inside.begin(), inside.begin() + static_cast<Index>(margin) - 1, inside.end(),
+                             [&](Index p, Index q) {
+                                 return distance[at(p)] < distance[at(q)] || (distance[at(p)] == distance[at(q)] && p < q);
+                             });
+            outside.insert(outside.end(), inside.begin(), inside.begin() + static_cast<Index>(margin));
+        }
+        std::sort(outside.begin(), outside.end());
+        std::vector<Index> fresh;
+        for (Index i : outside)
+            if (!is_member[at(i)]) fresh.push_back(i);
+        if (members.size() + fresh.size() > 2 * outside.size()) {
+            std::fill(is_member.begin(), is_member.end(), char(0));
+            members.clear();
+            fresh = outside;
+        }
+        members.insert(members.end(), fresh.begin(), fresh.end());
+        for (Index i : fresh) is_member[at(i)] = 1;
+        return fresh;
+    }
+
+    std::vector<Machine> gather(const std::vector<Index>& members) const {
+        std::vector<Machine> local(machines_.size());
+        for (std::size_t c = 0; c < machines_.size(); ++c) {
+            local[c].resize(members.size());
+            local[c].iterations = machines_[c].iterations;
+            for (std::size_t k = 0; k < members.size(); ++k) {
+                const auto i = at(members[k]);
+                local[c].y[k] = machines_[c].y[i];
+                local[c].s[k] = machines_[c].s[i];
+                local[c].q[k] = machines_[c].q[i];
+                local[c].a[k] = machines_[c].a[i];
+                local[c].f[k] = machines_[c].f[i];
+            }
+        }
+        return local;
+    }
+    void scatter(const std::vector<Machine>& local, const std::vector<Index>& members) {
+        for (std::size_t c = 0; c < machines_.size(); ++c) {
+            machines_[c].iterations = local[c].iterations;
+            for (std::size_t k = 0; k < members.size(); ++k) {
+                machines_[c].a[at(members[k])] = local[c].a[k];
+                machines_[c].f[at(members[k])] = local[c].f[k];
+            }
+        }
+    }
+
+    void solve_working_set(WorkingMatrix& matrix, std::vector<Machine>& local, const OdmLoss& loss, double tol, double violation,
+                           Index m) {
+        std::vector<char> stuck(local.size(), 0);
+        stalled_ = true;
+        for (int inner = 0; inner < kMaxInner && total_iterations_ < options_.max_iter; ++inner) {
+            std::vector<Step> steps;
+            double worst = 0, worst_violation = 0;
+            for (std::size_t c = 0; c < local.size(); ++c) {
+                Machine& machine = local[c];
+                if (stuck[c]) continue;
+                const double gap_before = inner == 0 ? HUGE_VAL : machine.gap;
+                if (inner > 0) matrix.relax(machine, loss, shift_);
+                machine.assess(loss);
+                worst = std::max(worst, machine.gap);
+                worst_violation = std::max(worst_violation, machine.violation);
+                if (finished(machine, tol, violation)) continue;
+                if (!(machine.gap < gap_before) && inner > 8) {
+                    stuck[c] = 1;  // rounding has the last word
+                    continue;
+                }
+                steps.push_back(guess(machine, loss, tol, violation));
+            }
+            if (options_.progress && inner > 0)
+                options_.progress(Progress{"newton", m, total_iterations_, worst, worst_violation});
+            if (steps.empty()) return;
+            stalled_ = false;
+            std::vector<Step*> list;
+            for (Step& step : steps) list.push_back(&step);
+            while (!matrix.solve(list, shift_)) {
+                raise_shift(matrix, local);
+                for (Step& step : steps) step = guess(*step.machine, loss, tol, violation);
+            }
+            std::vector<const Values*> in;
+            std::vector<Values> fx;
+            for (Step& step : steps) {
+                // Coefficients whose sign came out wrong belong to rows inside the dead zone.
+                for (std::size_t i = 0; i < step.x.size(); ++i)
+                    if (step.inverse_d[i] > 0 && step.x[i] * step.target[i] * side(step, loss, i) < 0) step.x[i] = 0;
+                in.push_back(&step.x);
+            }
+            matrix.multiply(in, fx);
+            for (std::size_t v = 0; v < steps.size(); ++v) {
+                Machine& machine = *steps[v].machine;
+                const Values& x = steps[v].x;
+                for (std::size_t i = 0; i < x.size(); ++i) fx[v][i] += shift_ * x[i];
+                const double length = dual_line_search(machine, x, fx[v], loss);
+                for (std::size_t i = 0; i < x.size(); ++i) {
+                    machine.a[i] = length == 1 ? x[i] : machine.a[i] + length * (x[i] - machine.a[i]);
+                    machine.f[i] = length == 1 ? fx[v][i] : machine.f[i] + length * (fx[v][i] - machine.f[i]);
+                }
+                ++machine.iterations;
+            }
+            ++total_iterations_;
+        }
+    }
+
+    // +1 for a row below the dead zone, -1 above: from its target y (1 -+ theta).
+    static double side(const Step& step, const OdmLoss& loss, std::size_t i) {
+        return std::fabs(step.target[i]) > 1 && loss.theta > 0 ? -1.0 : 1.0;
+    }
+
+    // The rows a Newton step takes to be active: those whose own coordinate step would leave a nonzero dual.
+    Step guess(Machine& machine, const OdmLoss& loss, double tol, double violation) const {
+        const std::size_t n = machine.size();
+        Step step;
+        step.machine = &machine;
+        for (Values* values : {&step.inverse_d, &step.target, &step.x}) values->assign(n, 0.0);
+        for (std::size_t i = 0; i < n; ++i) {
+            const double y = machine.y[i], g = y * machine.a[i], m = y * machine.f[i];
+            const double to = loss.prox(machine.q[i] * g - m, machine.q[i], machine.s[i]);
+            if (to == 0) continue;
+            step.inverse_d[i] = machine.s[i] / (to > 0 ? loss.low : loss.high);
+            step.target[i] = y * (to > 0 ? 1 - loss.theta : 1 + loss.theta);
+            step.x[i] = machine.a[i];
+        }
+        step.cg_target = std::max(0.2 * tol * std::fabs(machine.objective), 0.02 * machine.absolute_gap);
+        if (machine.gap <= tol && machine.violation > violation) step.cg_target *= 0.01;
+        return step;
+    }
+
+    // The kernel is not positive semidefinite on these rows: solve k + shift I instead.
+    void raise_shift(WorkingMatrix& matrix, std::vector<Machine>& local) {
+        std::vector<Values> out;
+        const double lowest =
+            smallest_eigenvalue(matrix.size(), options_.seed, 40, [&](const Values& x, Values& y) {
+                matrix.multiply({&x}, out);
+                y = out[0];
+            });
+        const double raised = std::max({-1.1 * lowest, 2 * shift_, 1e-7 * std::fabs(source_.diagonal(0)), 1e-12});
+        if (!std::isfinite(raised) || raised > 1e30) not_finite();
+        for (auto* machines : {&machines_, &local})
+            for (Machine& machine : *machines)
+                for (std::size_t i = 0; i < machine.size(); ++i) {
+                    machine.f[i] += (raised - shift_) * machine.a[i];
+                    machine.q[i] += raised - shift_;
+                }
+        shift_ = raised;
+    }
+
+    Solution solution() const {
+        Solution out;
+        out.duals.resize(at(problem_.n * problem_.count));
+        out.decision.resize(out.duals.size());
+        for (int c = 0; c < problem_.count; ++c) {
+            const Machine& machine = machines_[at(c)];
+            for (Index i = 0; i < problem_.n; ++i) {
+                const auto to = at(c * problem_.n + order_[at(i)]);
+                out.duals[to] = machine.y[at(i)] * machine.a[at(i)];
+                out.decision[to] = machine.f[at(i)];
+            }
+            out.objective.push_back(machine.objective);
+            out.gap.push_back(machine.gap);
+            out.violation.push_back(machine.violation);
+            out.iterations.push_back(machine.iterations);
+            out.converged.push_back(finished(machine, options_.tol, options_.violation));
+        }
+        out.method = "newton";
+        out.shift = shift_;
+        return out;
+    }
+
+    const KernelSource<T>& source_;
+    const Problem& problem_;
+    const OdmLoss& loss_;
+    const Options& options_;
+    Threads& threads_;
+    IterativeMatrix<T> iterative_;
+    std::vector<Index> order_;
+    std::vector<Machine> machines_;
+    double shift_ = 0;
+    int total_iterations_ = 0;
+    bool stalled_ = false;
+};
+
+}  // namespace
+
+template <class T>
+Solution solve_newton(const KernelSource<T>& source, const Problem& problem, const OdmLoss& loss, const Options& options,
+                      Threads& threads) {
+    return Newton<T>(source, problem, loss, options, threads).run();
+}
+
+template Solution solve_newton(const KernelSource<float>&, const Problem&, const OdmLoss&, const Options&, Threads&);
+template Solution solve_newton(const KernelSource<double>&, const Problem&, const OdmLoss&, const Options&, Threads&);
+
+}  // namespace sodm

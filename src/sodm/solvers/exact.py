@@ -1,0 +1,96 @@
+"""The exact machine, solved by the compiled core (core/newton.cpp, core/coordinate_descent.cpp).
+
+Problem (Eq. 1 of the paper with one signed dual per instance; W is the sum of the weights s_i)::
+
+    min_g  1/2 g'Qg + sum_i dual(g_i),    Q_ij = y_i y_j k(x_i, x_j),    f = sum_j y_j g_j k(x_j, .)
+
+    odm:    dual(g) = a/(2s) g^2 - (1-theta) g   (g >= 0),   b/(2s) g^2 - (1+theta) g   (g < 0)
+            a = W (1-theta)^2 / lam,  b = a / upsilon
+    hinge:  dual(g) = -g  on  0 <= g <= s lam / W
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import _core
+from ..problem.losses import HingeLoss, OdmLoss
+from .result import SolveResult
+
+__all__ = ["solve"]
+
+Source = "_core.Points | _core.MatrixSource | _core.FunctionSource"
+
+
+def solve(
+    source: Any,
+    signs: np.ndarray,
+    weights: np.ndarray,
+    loss: OdmLoss | HingeLoss,
+    *,
+    solver: str = "auto",
+    tol: float = 1e-3,
+    max_iter: int = 1000,
+    cache_bytes: int = 1000 << 20,
+    seed: int = 0,
+    n_threads: int = 1,
+    start: np.ndarray | None = None,
+    progress: Callable[[dict[str, Any]], None] | None = None,
+) -> SolveResult:
+    """Solve one machine per row of `signs`, all on the same kernel values.
+
+    Parameters
+    ----------
+    source : Points, MatrixSource or FunctionSource of the core
+        Where kernel values come from.
+    signs : ndarray of shape (n_problems, n)
+        Labels +1 and -1 of each machine.
+    weights : ndarray of shape (n,)
+        Positive instance weights.
+    loss : OdmLoss or HingeLoss
+    solver : {"auto", "newton", "dcd"}
+        Newton is for the ODM loss only; "auto" picks.
+    tol : float
+        Relative duality gap to reach. The largest KKT violation must also be below sqrt(tol): the gap is
+        quadratic in the violation, so both ask for the same accuracy.
+    start : ndarray of shape (n_problems, n), optional
+        Duals to start from.
+    progress : callable, optional
+        Called with a dict (stage, rows, iteration, gap) now and then.
+
+    Returns
+    -------
+    SolveResult
+    """
+    odm = isinstance(loss, OdmLoss)
+    result = _core.solve(
+        source,
+        np.ascontiguousarray(signs, dtype=np.float64),
+        np.ascontiguousarray(weights, dtype=np.float64),
+        loss="odm" if odm else "hinge",
+        lam=float(loss.lam),
+        upsilon=float(loss.upsilon) if odm else 1.0,
+        theta=float(loss.theta) if odm else 0.0,
+        method=solver,
+        tol=float(tol),
+        violation=float(np.sqrt(tol)),
+        max_iter=int(max_iter),
+        cache_bytes=int(cache_bytes),
+        seed=int(seed),
+        n_threads=int(n_threads),
+        start=None if start is None else np.ascontiguousarray(start, dtype=np.float64),
+        progress=progress,
+    )
+    return SolveResult(
+        duals=result.duals,
+        decision=result.decision,
+        objective=result.objective,
+        gap=result.gap,
+        violation=result.violation,
+        n_iter=result.iterations,
+        converged=result.converged.astype(bool),
+        solver=result.method,
+        n_kernel_evaluations=int(result.evaluations),
+        ridge_shift=float(result.shift),
+    )

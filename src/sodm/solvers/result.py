@@ -1,0 +1,36 @@
+"""What every kernel solver returns."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+__all__ = ["SolveResult"]
+
+
+@dataclass(frozen=True)
+class SolveResult:
+    """Solution of one or several machines on the same rows.
+
+    Arrays have one entry (or row) per machine.
+    """
+
+    duals: np.ndarray
+    """Signed duals g = zeta - beta, shape (n_problems, n)."""
+    decision: np.ndarray
+    """f at the training rows, shape (n_problems, n)."""
+    objective: np.ndarray
+    """Primal objective p(w)."""
+    gap: np.ndarray
+    """Relative duality gap (p + d) / |p|."""
+    violation: np.ndarray
+    """Largest violation of the KKT conditions, in units of the margin."""
+    n_iter: np.ndarray
+    """Newton steps, or sweeps of coordinate descent."""
+    converged: np.ndarray
+    """Whether gap and violation are within tolerance."""
+    solver: str
+    """The method that finished: "newton" or "dcd"."""
+    n_kernel_evaluations: int
+    """Kernel values computed, each counted every time it was."""
+    ridge_shift: float
+    """When positive, k + ridge_shift I was solved because k is not positive semidefinite."""
