@@ -1,3 +1,7 @@
 """Scalable optimal margin distribution machines."""
 
+from sodm.plots.margins import MarginDistributionDisplay
+
 __version__ = "0.1.0"
+
+__all__ = ["MarginDistributionDisplay"]
