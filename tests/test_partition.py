@@ -340,7 +340,7 @@ def test_assign_needs_clusters():
         ClusterPartitioner().assign(np.zeros((2, 1)))
 
 
-# -------------------------------------------------------------------------------------- distribution preserving
+# ---------------------------------------------------------------------------- distribution preserving
 
 
 def test_every_cluster_is_dealt_evenly():

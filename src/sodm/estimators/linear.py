@@ -76,7 +76,7 @@ class LinearODMClassifier(ClassifierMixin, BaseEstimator):
         Weight of the loss against the norm, > 0.
     upsilon : float, default=0.5
         How much a margin above the dead zone counts against one below it, in (0, 1].
-    theta : float, default=0.3
+    theta : float, default=0.9
         Half-width of the dead zone [1-theta, 1+theta], in [0, 1).
     fit_intercept : bool, default=True
         Add a constant feature to every row. Its weight is part of the norm, as in `LinearSVC`.
@@ -160,7 +160,7 @@ class LinearODMClassifier(ClassifierMixin, BaseEstimator):
         loss: Literal["odm", "hinge"] = "odm",
         lam: float = 1000.0,
         upsilon: float = 0.5,
-        theta: float = 0.3,
+        theta: float = 0.9,
         fit_intercept: bool = True,
         intercept_scaling: float = 1.0,
         tol: float = 1e-6,
