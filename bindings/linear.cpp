@@ -30,6 +30,7 @@ struct Rows {
     Threads threads;
     std::unique_ptr<LinearPass> pass;
     Curvature kind = Curvature::none;
+    int n_problems = 0;  // of the pass
 
     Rows(RowsView view, std::vector<AnyArray> kept, std::optional<Labels> label, std::optional<Vector> weight,
          double bias, int n_threads)
@@ -51,6 +52,11 @@ struct Rows {
         if (!rows.view.sparse && rows.view.feature_stride != 1)
             throw std::invalid_argument("rows must be in C order for methods that take rows one at a time");
     }
+    void need_pass(const std::vector<int>& problems) const {
+        if (!pass) throw std::invalid_argument("start_pass comes first");
+        for (const int p : problems)
+            if (p < 0 || p >= n_problems) throw std::invalid_argument("there is no problem of this number");
+    }
     void check_shape(std::size_t problems, std::size_t n_problems, std::size_t columns) const {
         if (problems != n_problems || columns != width())
             throw std::invalid_argument("expected one row of `width` numbers per problem");
@@ -70,11 +76,12 @@ void start_pass(Rows& self, int n_problems, const std::string& curvature) {
     else if (curvature != "none")
         throw std::invalid_argument("unknown curvature '" + curvature + "'");
     self.kind = kind;
+    self.n_problems = n_problems;
     self.pass = std::make_unique<LinearPass>(self.rows, n_problems, kind);
 }
 
 auto evaluate(Rows& self, const std::vector<int>& problems, Labels positive, Matrix w, const MarginLoss& loss) {
-    if (!self.pass) throw std::invalid_argument("start_pass comes first");
+    self.need_pass(problems);
     self.check_shape(w.shape(0), problems.size(), w.shape(1));
     self.check_shape(positive.shape(0), problems.size(), self.width());
     PassSums sums;
@@ -92,7 +99,7 @@ auto evaluate(Rows& self, const std::vector<int>& problems, Labels positive, Mat
 }
 
 auto times(Rows& self, const std::vector<int>& problems, Matrix v, const MarginLoss& loss) {
-    if (!self.pass) throw std::invalid_argument("start_pass comes first");
+    self.need_pass(problems);
     self.check_shape(v.shape(0), problems.size(), v.shape(1));
     std::vector<double> out;
     {
