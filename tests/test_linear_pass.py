@@ -35,7 +35,9 @@ def make(n: int, d: int, density: float = 1.0, seed: int = 0) -> tuple[np.ndarra
     return X, rng.integers(0, 3, n).astype(np.int32), weights
 
 
-def check_pass(X: object, plain: np.ndarray, labels: np.ndarray, weights: np.ndarray | None, bias: float) -> None:
+def check_pass(
+    X: object, plain: np.ndarray, labels: np.ndarray, weights: np.ndarray | None, bias: float
+) -> None:
     """Three evaluations in a row, the later ones adding only what has changed, and the products."""
     X = canonical(X)
     loss = OdmLoss(1.0, 0.4, 0.2)
@@ -58,8 +60,12 @@ def check_pass(X: object, plain: np.ndarray, labels: np.ndarray, weights: np.nda
                 value, gradient, matrix = reference.sums(full, y, s, w[p], low, high, loss.upsilon)
                 size = np.abs(matrix).max()
                 assert sums.loss[place] == pytest.approx(value, rel=1e-11, abs=1e-12)
-                np.testing.assert_allclose(sums.gradient[place], gradient, rtol=1e-10, atol=1e-11 * size + 1e-13)
-                np.testing.assert_allclose(products[place], matrix @ v[p], rtol=1e-10, atol=1e-10 * size + 1e-13)
+                np.testing.assert_allclose(
+                    sums.gradient[place], gradient, rtol=1e-10, atol=1e-11 * size + 1e-13
+                )
+                np.testing.assert_allclose(
+                    products[place], matrix @ v[p], rtol=1e-10, atol=1e-10 * size + 1e-13
+                )
                 if kind == "none":
                     assert sums.curvature is None
                 elif kind == "diagonal":
@@ -157,7 +163,9 @@ def test_the_core_refuses_what_does_not_fit() -> None:
 def test_svrg_steps_are_those_of_the_formula(form: str) -> None:
     X, labels, weights = make(50, 6, density=0.6)
     loss, bias, step, scale = OdmLoss(1.0, 0.4, 0.2), 1.5, 0.03, 2.0
-    rows = MemoryRows(canonical(FORMS[form](X, None)), labels, weights, np.array([0, 2], np.int32), loss, bias, 1)
+    rows = MemoryRows(
+        canonical(FORMS[form](X, None)), labels, weights, np.array([0, 2], np.int32), loss, bias, 1
+    )
     full = reference.rows_with_bias(X, bias)
     rng = np.random.default_rng(0)
     anchor, w = rng.normal(size=(2, 7)), rng.normal(size=(2, 7))
