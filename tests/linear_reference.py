@@ -36,6 +36,8 @@ def solve(X: np.ndarray, y: np.ndarray, s: np.ndarray, loss: OdmLoss) -> np.ndar
     for _ in range(200):
         _, g, H = sums(X, y, s, w, 1 - loss.theta, 1 + loss.theta, loss.upsilon)
         gradient = w + scale * g
+        if np.linalg.norm(gradient) <= 1e-13 * scale * np.linalg.norm(X.T @ (s * y)):
+            break
         step = -np.linalg.solve(np.eye(len(w)) + scale * H, gradient)
         length = 1.0
         while objective(X, y, s, w + length * step, loss) > objective(X, y, s, w, loss) and length > 1e-12:

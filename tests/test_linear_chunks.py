@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 from problems import rows_and_labels, weights_for
 from scipy import sparse
+from sklearn.base import clone
 
 from sodm import LinearODMClassifier
 from sodm.data.chunks import read_ahead
@@ -52,8 +53,9 @@ def test_chunks_of_other_kinds(kind: str) -> None:
         X = X.astype(np.float32)
     else:  # too many features for the matrix, so that products go over the chunks
         X = sparse.random(400, 9000, density=0.01, format="csr", random_state=0)
-    whole = LinearODMClassifier(tol=1e-10).fit(X, y)
-    found = LinearODMClassifier(tol=1e-10).fit_chunks(pieces(X, y), classes=[0, 1])
+    machine = LinearODMClassifier(lam=10.0, theta=0.5, tol=1e-10)
+    whole = clone(machine).fit(X, y)
+    found = machine.fit_chunks(pieces(X, y), classes=[0, 1])
     assert found.objective_ == pytest.approx(whole.objective_, rel=1e-10)
 
 

@@ -102,7 +102,7 @@ def test_warm_start_of_the_stochastic_solvers() -> None:
 @pytest.mark.parametrize("steps_per_node", [1, 50, "auto"])
 def test_any_number_of_nodes_and_steps(n_partitions: int, steps_per_node: int | str) -> None:
     X, y = rows_and_labels(200, 4)
-    n_steps = {1: 2000, 50: 200, "auto": 200}[steps_per_node]
+    n_steps = {1: 1000, 50: 50, "auto": 200}[steps_per_node]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         found = fit(
