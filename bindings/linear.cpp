@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "arrays.hpp"
+#include "linalg.hpp"
 #include "linear_pass.hpp"
 #include "linear_steps.hpp"
 #include "module.hpp"
@@ -170,6 +171,21 @@ auto cover(Rows& self, Vector squared_norms, Vector key, IndexVector order, doub
     return to_numpy(std::move(centres), {n});
 }
 
+// The solution of matrix x = right, or none if the matrix is not positive definite.
+nb::object solve_definite(Matrix matrix, Vector right, int n_threads) {
+    const std::size_t n = matrix.shape(0);
+    if (matrix.shape(1) != n || right.shape(0) != n) throw std::invalid_argument("expected n x n and n numbers");
+    std::vector<double> a(matrix.data(), matrix.data() + n * n), b(right.data(), right.data() + n);
+    bool definite;
+    {
+        nb::gil_scoped_release nogil;
+        Threads threads(n > 256 ? n_threads : 1);
+        definite = cholesky(a.data(), static_cast<Index>(n), threads);
+        if (definite) cholesky_solve(a.data(), static_cast<Index>(n), b.data());
+    }
+    return definite ? nb::cast(to_numpy(std::move(b), {n})) : nb::none();
+}
+
 }  // namespace
 
 void bind_linear(nb::module_& m) {
@@ -187,6 +203,8 @@ void bind_linear(nb::module_& m) {
                 new (self) DualLoss{hinge, margin, scale};
             },
             nb::arg("hinge"), nb::arg("margin"), nb::arg("scale"));
+
+    m.def("solve_definite", &solve_definite, nb::arg("matrix"), nb::arg("right"), nb::arg("n_threads") = 1);
 
     nb::class_<Rows>(m, "LinearRows")
         .def_static(

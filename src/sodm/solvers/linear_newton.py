@@ -27,8 +27,8 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
+from sodm import _core
 from sodm.problem.linear import LinearProblem, MemoryRows
 from sodm.solvers.linear_result import History, LinearResult, relative_gap
 
@@ -220,10 +220,10 @@ def _solve(curvature: Array, right: Array) -> Array:
     ridge = 1.0
     for _ in range(40):
         np.einsum("ii->i", matrix)[:] = np.diagonal(curvature) + ridge
-        try:
-            return cho_solve(cho_factor(matrix, check_finite=False), right, check_finite=False)
-        except LinAlgError:
-            ridge = 10 * max(ridge, np.finfo(float).eps * float(np.trace(curvature)))
+        solution = _core.solve_definite(matrix, right)
+        if solution is not None:
+            return solution
+        ridge = 10 * max(ridge, np.finfo(float).eps * float(np.trace(curvature)))
     return right / (1.0 + np.diagonal(curvature))
 
 
