@@ -29,6 +29,12 @@ from sodm.solvers.variance_reduced import Epochs, evaluate_all, run_epochs
 Array = NDArray[np.float64]
 
 
+def automatic_steps(n_rows: int, n_partitions: int) -> int:
+    """Steps per node: about n / 16 in an epoch, when they cost as much as the gradient of all rows, but at
+    least 65,536 or n, because how many steps it takes depends on lam and not on n."""
+    return max(1, -(-max(n_rows // 16, min(n_rows, 2**16)) // n_partitions))
+
+
 class Node:
     """The rows of one partition, given out without replacement."""
 
