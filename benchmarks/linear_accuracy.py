@@ -67,6 +67,6 @@ def rows(threads: int, repeat: int, n: int) -> Iterator[Row]:
             0.0,
             unit=" points",
             digits=2,
-            note=f"defaults {found['default']:.4f}, LinearSVC {found['svc']:.4f}; median lam
-            {found['lam']:g}",
+            note=f"defaults {found['default']:.4f}, LinearSVC {found['svc']:.4f}; "
+            f"median lam {found['lam']:g}",
         )

@@ -94,8 +94,8 @@ def rows(threads: int, repeat: int, n: int) -> Iterator[Row]:
             linear_speed.seconds(single),
             single / nodes,
             3.0,
-            note=f"gradient {found['gradient'] * 1e3:.0f} ms by one thread, a step {found['step'] * 1e9:.0f}
-            ns",
+            note=f"gradient {found['gradient'] * 1e3:.0f} ms by one thread, "
+            f"a step {found['step'] * 1e9:.0f} ns",
         )
 
 

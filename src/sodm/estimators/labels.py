@@ -21,11 +21,13 @@ def find_classes(y: NDArray[Any]) -> NDArray[Any]:
     [-1, 3]
     """
     if y.dtype.kind in "iu" and len(y):
-        low, high = int(y.min()), int(y.max())
-        if high - low < SPAN:
-            present = np.zeros(high - low + 1, dtype=bool)
-            present[y.astype(np.int64) - low] = True
-            return np.flatnonzero(present).astype(y.dtype) + y.dtype.type(low)
+        low, high = y.min(), y.max()
+        if np.all((y == low) | (y == high)):
+            return np.array([low] if low == high else [low, high], dtype=y.dtype)
+        if int(high) - int(low) < SPAN:
+            present = np.zeros(int(high) - int(low) + 1, dtype=bool)
+            present[y.astype(np.int64) - int(low)] = True
+            return (np.flatnonzero(present) + int(low)).astype(y.dtype)
     check_classification_targets(y)
     return np.unique(y)
 
@@ -40,8 +42,11 @@ def encode(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int32]:
     [1, 0, -1]
     """
     if len(classes) == 2 and y.dtype.kind in "iu":
-        codes = (y == classes[1]).astype(np.int32)
-        codes[(codes == 0) & (y != classes[0])] = -1
+        second = y == classes[1]
+        codes = second.astype(np.int32)
+        neither = (y != classes[0]) & ~second
+        if np.any(neither):
+            codes[neither] = -1
         return codes
     place = np.minimum(np.searchsorted(classes, y), len(classes) - 1).astype(np.int32)
     return np.where(classes[place] == y, place, -1).astype(np.int32)

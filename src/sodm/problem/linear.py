@@ -144,7 +144,9 @@ class MemoryRows:
         """Every so many-th of these rows, evaluated on its own; every one of them for step = 1."""
         weights = None if self.weights is None else np.ascontiguousarray(self.weights[::step])
         labels = np.ascontiguousarray(self.labels[::step])
-        X = self.X if step == 1 else self.X[::step]
+        X = self.X
+        if step > 1:  # a copy: rows far apart in memory would be slow to read again and again
+            X = X[::step] if sparse.issparse(X) else np.ascontiguousarray(X[::step])
         return MemoryRows(X, labels, weights, self.positive, self.loss, self.bias, self.n_threads)
 
     def gram_pays(self) -> bool:
