@@ -35,7 +35,10 @@ struct Rows {
 
     Rows(RowsView view, std::vector<AnyArray> kept, std::optional<Labels> label, std::optional<Vector> weight,
          double bias, int n_threads)
-        : arrays(std::move(kept)), labels(std::move(label)), weights(std::move(weight)), threads(n_threads, &monitor) {
+        : arrays(std::move(kept)),
+          labels(std::move(label)),
+          weights(std::move(weight)),
+          threads(n_threads, &monitor) {
         rows.view = view;
         rows.bias = bias;
         const auto fits = [&](std::size_t n) { return static_cast<Index>(n) == view.n; };
@@ -81,7 +84,8 @@ void start_pass(Rows& self, int n_problems, const std::string& curvature) {
     self.pass = std::make_unique<LinearPass>(self.rows, n_problems, kind);
 }
 
-auto evaluate(Rows& self, const std::vector<int>& problems, Labels positive, Matrix w, const MarginLoss& loss) {
+auto evaluate(Rows& self, const std::vector<int>& problems, Labels positive, Matrix w,
+              const MarginLoss& loss) {
     self.need_pass(problems);
     self.check_shape(w.shape(0), problems.size(), w.shape(1));
     self.check_shape(positive.shape(0), problems.size(), self.width());
@@ -96,7 +100,8 @@ auto evaluate(Rows& self, const std::vector<int>& problems, Labels positive, Mat
         curvature = nb::cast(to_numpy(std::move(sums.curvature), {k, d}));
     else if (self.kind != Curvature::none)
         curvature = nb::cast(to_numpy(std::move(sums.curvature), {k, d, d}));
-    return nb::make_tuple(to_numpy(std::move(sums.loss), {k}), to_numpy(std::move(sums.gradient), {k, d}), curvature);
+    return nb::make_tuple(to_numpy(std::move(sums.loss), {k}), to_numpy(std::move(sums.gradient), {k, d}),
+                          curvature);
 }
 
 auto times(Rows& self, const std::vector<int>& problems, Matrix v, const MarginLoss& loss) {
@@ -134,12 +139,13 @@ void steps(Rows& self, Labels positive, const MarginLoss& loss, double scale, do
     for (const auto* m : {&anchor, &mean}) self.check_shape(m->shape(0), positive.shape(0), m->shape(1));
     self.check_shape(w.shape(0), positive.shape(0), w.shape(1));
     nb::gil_scoped_release nogil;
-    svrg_steps(self.rows, loss, scale, step, static_cast<int>(positive.shape(0)), positive.data(), order.data(),
-               static_cast<Index>(order.shape(0)), anchor.data(), mean.data(), w.data(), &self.monitor);
+    svrg_steps(self.rows, loss, scale, step, static_cast<int>(positive.shape(0)), positive.data(),
+               order.data(), static_cast<Index>(order.shape(0)), anchor.data(), mean.data(), w.data(),
+               &self.monitor);
 }
 
-auto sweep(Rows& self, Labels positive, const DualLoss& loss, Vector squared_norms, IndexVector order, MatrixOut duals,
-           MatrixOut w) {
+auto sweep(Rows& self, Labels positive, const DualLoss& loss, Vector squared_norms, IndexVector order,
+           MatrixOut duals, MatrixOut w) {
     self.need_labels();
     self.need_lines();
     check_order(self, order);
@@ -150,8 +156,9 @@ auto sweep(Rows& self, Labels positive, const DualLoss& loss, Vector squared_nor
     std::vector<double> violation;
     {
         nb::gil_scoped_release nogil;
-        violation = dual_sweep(self.rows, loss, static_cast<int>(k), positive.data(), squared_norms.data(), order.data(),
-                               static_cast<Index>(order.shape(0)), duals.data(), w.data(), &self.monitor);
+        violation = dual_sweep(self.rows, loss, static_cast<int>(k), positive.data(), squared_norms.data(),
+                               order.data(), static_cast<Index>(order.shape(0)), duals.data(), w.data(),
+                               &self.monitor);
     }
     return to_numpy(std::move(violation), {k});
 }
@@ -166,7 +173,8 @@ auto cover(Rows& self, Vector squared_norms, Vector key, IndexVector order, doub
     std::vector<Index> centres;
     {
         nb::gil_scoped_release nogil;
-        centres = ball_cover(self.rows, squared_norms.data(), key.data(), order.data(), radius, &self.monitor);
+        centres =
+            ball_cover(self.rows, squared_norms.data(), key.data(), order.data(), radius, &self.monitor);
     }
     return to_numpy(std::move(centres), {n});
 }
@@ -174,7 +182,8 @@ auto cover(Rows& self, Vector squared_norms, Vector key, IndexVector order, doub
 // The solution of matrix x = right, or none if the matrix is not positive definite.
 nb::object solve_definite(Matrix matrix, Vector right, int n_threads) {
     const std::size_t n = matrix.shape(0);
-    if (matrix.shape(1) != n || right.shape(0) != n) throw std::invalid_argument("expected n x n and n numbers");
+    if (matrix.shape(1) != n || right.shape(0) != n)
+        throw std::invalid_argument("expected n x n and n numbers");
     std::vector<double> a(matrix.data(), matrix.data() + n * n), b(right.data(), right.data() + n);
     bool definite;
     {
@@ -209,7 +218,8 @@ void bind_linear(nb::module_& m) {
     nb::class_<Rows>(m, "LinearRows")
         .def_static(
             "dense",
-            [](AnyArray x, std::optional<Labels> labels, std::optional<Vector> weights, double bias, int n_threads) {
+            [](AnyArray x, std::optional<Labels> labels, std::optional<Vector> weights, double bias,
+               int n_threads) {
                 return std::make_unique<Rows>(dense_view(x), std::vector<AnyArray>{x}, labels, weights, bias,
                                               n_threads);
             },
@@ -220,12 +230,12 @@ void bind_linear(nb::module_& m) {
             [](AnyArray data, AnyArray indices, AnyArray indptr, Index features, std::optional<Labels> labels,
                std::optional<Vector> weights, double bias, int n_threads) {
                 return std::make_unique<Rows>(csr_view(data, indices, indptr, features),
-                                              std::vector<AnyArray>{data, indices, indptr}, labels, weights, bias,
-                                              n_threads);
+                                              std::vector<AnyArray>{data, indices, indptr}, labels, weights,
+                                              bias, n_threads);
             },
             nb::arg("data"), nb::arg("indices"), nb::arg("indptr"), nb::arg("features"),
-            nb::arg("labels").none() = nb::none(), nb::arg("weights").none() = nb::none(), nb::arg("bias") = 0.0,
-            nb::arg("n_threads") = 1)
+            nb::arg("labels").none() = nb::none(), nb::arg("weights").none() = nb::none(),
+            nb::arg("bias") = 0.0, nb::arg("n_threads") = 1)
         .def_prop_ro("n", [](const Rows& self) { return self.rows.view.n; })
         .def_prop_ro("width", [](const Rows& self) { return self.rows.width(); })
         .def("finite",
@@ -249,9 +259,10 @@ void bind_linear(nb::module_& m) {
         .def("decisions", &decisions, nb::arg("w"))
         .def("svrg_steps", &steps, nb::arg("positive"), nb::arg("loss"), nb::arg("scale"), nb::arg("step"),
              nb::arg("order"), nb::arg("anchor"), nb::arg("mean"), nb::arg("w"))
-        .def("dual_sweep", &sweep, nb::arg("positive"), nb::arg("loss"), nb::arg("squared_norms"), nb::arg("order"),
-             nb::arg("duals"), nb::arg("w"))
-        .def("ball_cover", &cover, nb::arg("squared_norms"), nb::arg("key"), nb::arg("order"), nb::arg("radius"));
+        .def("dual_sweep", &sweep, nb::arg("positive"), nb::arg("loss"), nb::arg("squared_norms"),
+             nb::arg("order"), nb::arg("duals"), nb::arg("w"))
+        .def("ball_cover", &cover, nb::arg("squared_norms"), nb::arg("key"), nb::arg("order"),
+             nb::arg("radius"));
 }
 
 }  // namespace sodm::bindings

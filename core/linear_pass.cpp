@@ -19,7 +19,8 @@ double curvature_of(const MarginLoss& loss, std::int8_t state) {
     return state == kBelow ? 1.0 : state == kAbove ? loss.upsilon : 0.0;
 }
 
-// The upper triangle of sum_r h_r x_r x_r', fed row by row or panel by panel, H the precision of the products.
+// The upper triangle of sum_r h_r x_r x_r', fed row by row or panel by panel, H the precision of the
+// products.
 template <class H>
 class GramSum {
   public:
@@ -40,7 +41,8 @@ class GramSum {
             pending = 0;
         }
         void add_panel(const H* x, const H* h, int lanes, double* total, Index width) {
-            linear_simd<H>().add_gram(x, h, kPanelRows, static_cast<int>(features), lanes, scaled.data(), sums.data());
+            linear_simd<H>().add_gram(x, h, kPanelRows, static_cast<int>(features), lanes, scaled.data(),
+                                      sums.data());
             pending += lanes;
             if (pending >= kFloatRows) move_on(total, width);
         }
@@ -101,15 +103,17 @@ class GramSum {
         void flush(double* total, Index width) {
             const SimdOps<H>& ops = simd<H>();
             for (Index c = 0; c < ld; c += kPanel<H>)  // columns c.., rows 0..c: the upper triangle
-                ops.pair_dense(Pairing::product, scaled.data(), 1, ld, static_cast<int>(std::min(c + kPanel<H>, width)),
-                               filled, rows.data() + c, ld, sums.data() + c, ld, true);
+                ops.pair_dense(Pairing::product, scaled.data(), 1, ld,
+                               static_cast<int>(std::min(c + kPanel<H>, width)), filled, rows.data() + c, ld,
+                               sums.data() + c, ld, true);
             pending += filled;
             filled = 0;
             if (pending >= kFloatRows) move_on(total, width);
         }
         void move_on(double* total, Index width) {
             for (Index j = 0; j < width; ++j)
-                for (Index k = j; k < width; ++k) total[j * width + k] += static_cast<double>(sums[j * ld + k]);
+                for (Index k = j; k < width; ++k)
+                    total[j * width + k] += static_cast<double>(sums[j * ld + k]);
             std::fill_n(sums.data(), sums.size(), H(0));
             pending = 0;
         }
@@ -121,7 +125,8 @@ struct Part {
     std::vector<double> loss, gradient, curvature;
 };
 
-// Turns rows first.. into a panel, with the constant feature last and zeros wherever there is no row or feature.
+// Turns rows first.. into a panel, with the constant feature last and zeros wherever there is no row or
+// feature.
 template <class T>
 void load_panel(const LinearRows& rows, Index first, int n, Index features, T* panel) {
     const RowsView& view = rows.view;
@@ -131,17 +136,20 @@ void load_panel(const LinearRows& rows, Index first, int n, Index features, T* p
         std::fill_n(panel, features * kPanelRows, T(0));
         const RowReader<T> reader(rows);
         for (int r = 0; r < n; ++r)
-            reader.entries(first + r, [&](Index k, double x) { panel[k * kPanelRows + r] += static_cast<T>(x); });
+            reader.entries(first + r,
+                           [&](Index k, double x) { panel[k * kPanelRows + r] += static_cast<T>(x); });
     } else {
         if (view.feature_stride == 1)
-            linear_simd<T>().turn(values + first * view.row_stride, view.row_stride, n, static_cast<int>(d), panel,
-                                  kPanelRows);
+            linear_simd<T>().turn(values + first * view.row_stride, view.row_stride, n, static_cast<int>(d),
+                                  panel, kPanelRows);
         else
             for (Index k = 0; k < d; ++k)
                 for (int r = 0; r < n; ++r)
-                    panel[k * kPanelRows + r] = values[(first + r) * view.row_stride + k * view.feature_stride];
+                    panel[k * kPanelRows + r] =
+                        values[(first + r) * view.row_stride + k * view.feature_stride];
         if (n < kPanelRows)
-            for (Index k = 0; k < d; ++k) std::fill(panel + k * kPanelRows + n, panel + (k + 1) * kPanelRows, T(0));
+            for (Index k = 0; k < d; ++k)
+                std::fill(panel + k * kPanelRows + n, panel + (k + 1) * kPanelRows, T(0));
         for (Index k = d; k < features; ++k) std::fill_n(panel + k * kPanelRows, kPanelRows, T(0));
     }
     if (rows.bias != 0.0) std::fill_n(panel + d * kPanelRows, n, static_cast<T>(rows.bias));
@@ -150,7 +158,8 @@ void load_panel(const LinearRows& rows, Index first, int n, Index features, T* p
 // Whether a Gram matrix of sparse rows is cheaper entry by entry than from rows written out in full.
 bool scatter_pays(const RowsView& view) {
     if (!view.sparse || view.n == 0) return false;
-    const double per_row = static_cast<double>(view.start(view.n) - view.start(0)) / static_cast<double>(view.n);
+    const double per_row =
+        static_cast<double>(view.start(view.n) - view.start(0)) / static_cast<double>(view.n);
     const double width = static_cast<double>(view.features);
     return per_row * per_row < width * width / 8;
 }
@@ -160,10 +169,10 @@ bool scatter_pays(const RowsView& view) {
 // ------------------------------------------------------------------------------------------------ the pass
 struct LinearPass::Impl {
     virtual ~Impl() = default;
-    virtual PassSums evaluate(const MarginLoss& loss, const std::vector<int>& problems, const std::int32_t* positive,
-                              const double* w, Threads& threads) = 0;
-    virtual std::vector<double> times(const MarginLoss& loss, const std::vector<int>& problems, const double* v,
-                                      Threads& threads) const = 0;
+    virtual PassSums evaluate(const MarginLoss& loss, const std::vector<int>& problems,
+                              const std::int32_t* positive, const double* w, Threads& threads) = 0;
+    virtual std::vector<double> times(const MarginLoss& loss, const std::vector<int>& problems,
+                                      const double* v, Threads& threads) const = 0;
 };
 
 namespace {
@@ -172,7 +181,8 @@ namespace {
 template <class T>
 class TileRows {
   public:
-    explicit TileRows(const LinearRows& rows) : rows_(rows), strided_(!rows.view.sparse && rows.view.feature_stride != 1) {
+    explicit TileRows(const LinearRows& rows)
+        : rows_(rows), strided_(!rows.view.sparse && rows.view.feature_stride != 1) {
         if (strided_) copy_.resize(static_cast<std::size_t>(kTileRows * rows.view.features));
     }
     // A reader of the rows first..first+n-1; row numbers given to it are relative to offset().
@@ -185,7 +195,8 @@ class TileRows {
         const T* values = static_cast<const T*>(view.values);
         for (Index k = 0; k < view.features; ++k)
             for (int r = 0; r < n; ++r)
-                copy_[r * view.features + k] = values[(first + r) * view.row_stride + k * view.feature_stride];
+                copy_[r * view.features + k] =
+                    values[(first + r) * view.row_stride + k * view.feature_stride];
         LinearRows tile = rows_;
         tile.view.values = copy_.data();
         tile.view.row_stride = view.features;
@@ -234,7 +245,8 @@ class Pass final : public LinearPass::Impl {
             if (diagonal_) part.curvature.assign(k * d, 0.0);
             if (gram_) part.curvature.assign(k * d * d, 0.0);
             if (narrow_)
-                run_narrow(job, from, std::min(to, rows_.view.n), work[static_cast<std::size_t>(worker)], part);
+                run_narrow(job, from, std::min(to, rows_.view.n), work[static_cast<std::size_t>(worker)],
+                           part);
             else
                 run_wide(job, from, std::min(to, rows_.view.n), work[static_cast<std::size_t>(worker)], part);
         });
@@ -249,8 +261,8 @@ class Pass final : public LinearPass::Impl {
         std::vector<std::vector<double>> parts(n_tasks);
         threads.run(n_tasks, [&](std::size_t t, int) {
             const Index from = n_tiles * static_cast<Index>(t) / static_cast<Index>(n_tasks) * kTileRows;
-            const Index to =
-                std::min(rows_.view.n, n_tiles * static_cast<Index>(t + 1) / static_cast<Index>(n_tasks) * kTileRows);
+            const Index to = std::min(
+                rows_.view.n, n_tiles * static_cast<Index>(t + 1) / static_cast<Index>(n_tasks) * kTileRows);
             std::vector<double>& out = parts[t];
             out.assign(k * d, 0.0);
             TileRows<T> tile(rows_);
@@ -294,23 +306,26 @@ class Pass final : public LinearPass::Impl {
     // From the decisions of a tile to the losses, slopes and changes of curvature of problem j.
     int lose(const Job& job, std::size_t j, Index first, int n, int lanes, Workspace& work, Part& part) {
         int changed = 0;
-        part.loss[j] += linear_simd<H>().lose(job.loss, n, lanes, work.decision, rows_.label + first, job.positive[j],
-                                              rows_.weight ? rows_.weight + first : nullptr,
-                                              state_of(job.problems[j]) + first, work.slope, work.change, &changed);
+        part.loss[j] +=
+            linear_simd<H>().lose(job.loss, n, lanes, work.decision, rows_.label + first, job.positive[j],
+                                  rows_.weight ? rows_.weight + first : nullptr,
+                                  state_of(job.problems[j]) + first, work.slope, work.change, &changed);
         return changed;
     }
 
     const std::int8_t* state_of(int problem) const { return state_.data() + problem * rows_.view.n; }
     std::int8_t* state_of(int problem) { return state_.data() + problem * rows_.view.n; }
 
-    // Enough tasks to keep many cores busy, few enough that adding up what they made is a small part of the work.
+    // Enough tasks to keep many cores busy, few enough that adding up what they made is a small part of the
+    // work.
     std::size_t task_count(std::size_t k, Index n_tiles) const {
         const double d = static_cast<double>(width_), n = static_cast<double>(rows_.view.n);
         const double stored = rows_.view.sparse && !narrow_
                                   ? static_cast<double>(rows_.view.start(rows_.view.n) - rows_.view.start(0))
                                   : n * d;
         const double sums = static_cast<double>(k) * (gram_ ? d * d : 2 * d);
-        const double work = static_cast<double>(k) * (gram_ ? stored * stored / std::max(n, 1.0) / 8 : 4 * stored);
+        const double work =
+            static_cast<double>(k) * (gram_ ? stored * stored / std::max(n, 1.0) / 8 : 4 * stored);
         double tasks = std::min(static_cast<double>(kMaxTasks), work / (16 * sums));
         tasks = std::min(tasks, 5e8 / (8 * sums));
         return static_cast<std::size_t>(std::max(1.0, std::min(tasks, static_cast<double>(n_tiles))));
@@ -329,12 +344,13 @@ class Pass final : public LinearPass::Impl {
             const int lanes = static_cast<int>(round_up(n, kLaneGroup));
             load_panel(rows_, first, n, features, work.panel.data());
             const H* panel_in_h = nullptr;
-            // Where the next panel's rows are, and their second half; the pass over the present one fetches them.
+            // Where the next panel's rows are, and their second half; the pass over the present one fetches
+            // them. Sparse rows are not read this way: their present panel, which is near already, stands in.
             const Index bytes = kPanelRows * rows_.view.row_stride * static_cast<Index>(sizeof(T));
-            const char* next =
-                rows_.view.sparse ? nullptr
-                                  : static_cast<const char*>(rows_.view.values) + (first / kPanelRows + 1) * bytes;
-            const char* second = rows_.view.sparse ? nullptr : next + bytes / 2;
+            const char* next = reinterpret_cast<const char*>(work.panel.data());
+            if (!rows_.view.sparse)
+                next = static_cast<const char*>(rows_.view.values) + (first / kPanelRows + 1) * bytes;
+            const char* second = rows_.view.sparse ? next : next + bytes / 2;
             for (std::size_t j = 0; j < k; ++j) {
                 ops.decide(work.panel.data(), kPanelRows, static_cast<int>(width_), lanes, job.w + j * d,
                            work.decision, next);
@@ -344,12 +360,14 @@ class Pass final : public LinearPass::Impl {
                 if (!changed) continue;
                 if (!panel_in_h) panel_in_h = as_h(work, features);
                 double* total = part.curvature.data() + j * d * d;
-                // Collecting a lane costs about `features` moves, leaving one in the panel features^2 / 32 products.
+                // Collecting a lane costs about `features` moves, leaving one in the panel features^2 / 32
+                // products.
                 if (changed * (features + 32) > lanes * features) {
                     work.narrow[j].add_panel(panel_in_h, work.change, lanes, total, width_);
                 } else {
                     for (int r = 0; r < n; ++r)
-                        if (work.change[r] != H(0)) work.narrow[j].add_lane(panel_in_h, r, work.change[r], total, width_);
+                        if (work.change[r] != H(0))
+                            work.narrow[j].add_lane(panel_in_h, r, work.change[r], total, width_);
                 }
             }
         }
@@ -399,11 +417,12 @@ class Pass final : public LinearPass::Impl {
                     const std::int8_t* state = state_of(job.problems[j]) + first;
                     for (int r = 0; r < n; ++r)
                         if (state[r] != kInside)
-                            reader.add_squares(rows_.row_weight(first + r) * curvature_of(job.loss, state[r]), base + r,
-                                               part.curvature.data() + j * d);
+                            reader.add_squares(rows_.row_weight(first + r) * curvature_of(job.loss, state[r]),
+                                               base + r, part.curvature.data() + j * d);
                 } else if (gram_ && changed) {
                     for (int r = 0; r < n; ++r)
-                        if (work.change[r] != H(0)) add_to_gram(reader, base + r, work.change[r], work, j, part);
+                        if (work.change[r] != H(0))
+                            add_to_gram(reader, base + r, work.change[r], work, j, part);
                 }
             }
         }
@@ -484,13 +503,13 @@ LinearPass::LinearPass(const LinearRows& rows, int n_problems, Curvature curvatu
 }
 LinearPass::~LinearPass() = default;
 
-PassSums LinearPass::evaluate(const MarginLoss& loss, const std::vector<int>& problems, const std::int32_t* positive,
-                              const double* w, Threads& threads) {
+PassSums LinearPass::evaluate(const MarginLoss& loss, const std::vector<int>& problems,
+                              const std::int32_t* positive, const double* w, Threads& threads) {
     return impl_->evaluate(loss, problems, positive, w, threads);
 }
 
-std::vector<double> LinearPass::times(const MarginLoss& loss, const std::vector<int>& problems, const double* v,
-                                      Threads& threads) const {
+std::vector<double> LinearPass::times(const MarginLoss& loss, const std::vector<int>& problems,
+                                      const double* v, Threads& threads) const {
     return impl_->times(loss, problems, v, threads);
 }
 
@@ -535,7 +554,8 @@ bool all_finite(const RowsView& view, Threads& threads) {
     const Index n_tasks = (lines + group - 1) / group * pieces;
     std::vector<char> ok(static_cast<std::size_t>(n_tasks), 1);
     threads.run(static_cast<std::size_t>(n_tasks), [&](std::size_t t, int) {
-        const Index first = static_cast<Index>(t) / pieces * group, begin = static_cast<Index>(t) % pieces * piece;
+        const Index first = static_cast<Index>(t) / pieces * group,
+                    begin = static_cast<Index>(t) % pieces * piece;
         const Index end = std::min(length, begin + piece);
         bool fine = true;
         for (Index line = first; line < std::min(lines, first + group); ++line) {
@@ -553,7 +573,8 @@ bool all_finite(const RowsView& view, Threads& threads) {
 
 }  // namespace
 
-void linear_decisions(const LinearRows& rows, int n_problems, const double* w, double* decisions, Threads& threads) {
+void linear_decisions(const LinearRows& rows, int n_problems, const double* w, double* decisions,
+                      Threads& threads) {
     const Index n = rows.view.n, width = rows.width();
     auto run = [&](auto zero) {
         for_rows<decltype(zero)>(rows, threads, [&](const auto& reader, Index row, Index i) {

@@ -109,7 +109,8 @@ class RowReader {
         if (!view_.sparse) return;
         const Index size = view_.wide ? 8 : 4;
         const char* q = static_cast<const char*>(view_.indices) + first * size;
-        for (Index b = 0; b * static_cast<Index>(sizeof(T)) < bytes * size && b < 512; b += 64) __builtin_prefetch(q + b);
+        for (Index b = 0; b * static_cast<Index>(sizeof(T)) < bytes * size && b < 512; b += 64)
+            __builtin_prefetch(q + b);
     }
 
   private:
@@ -138,7 +139,8 @@ class RowReader {
         const T* value = static_cast<const T*>(view_.values);
         const I* index = static_cast<const I*>(view_.indices);
         const I* ptr = static_cast<const I*>(view_.indptr);
-        for (I e = ptr[i]; e < ptr[i + 1]; ++e) f(static_cast<Index>(index[e]), static_cast<double>(value[e]));
+        for (I e = ptr[i]; e < ptr[i + 1]; ++e)
+            f(static_cast<Index>(index[e]), static_cast<double>(value[e]));
     }
 
     const RowsView view_;

@@ -8,7 +8,7 @@ namespace sodm {
 
 namespace {
 
-constexpr Index kAhead = 8;          // rows asked for before they are needed
+constexpr Index kAhead = 8;  // rows asked for before they are needed
 constexpr Index kBetweenPolls = 4096;
 
 // Half the derivative of the loss.
@@ -24,8 +24,8 @@ void run_svrg(const LinearRows& rows, const MarginLoss& loss, double scale, doub
               const double* mean, double* w, Monitor* monitor) {
     const RowReader<T> reader(rows);
     const Index width = rows.width(), size = n_problems * width;
-    // With z = w + mean a step is z <- (1 - step) z - step * delta * x: shrink by a scalar, add one sparse row.
-    // So z is kept as shrink * u, and a step costs the row's entries only.
+    // With z = w + mean a step is z <- (1 - step) z - step * delta * x: shrink by a scalar, add one sparse
+    // row. So z is kept as shrink * u, and a step costs the row's entries only.
     std::vector<double> u(static_cast<std::size_t>(size));
     for (Index e = 0; e < size; ++e) u[static_cast<std::size_t>(e)] = w[e] + mean[e];
     double shrink = 1.0;
@@ -51,7 +51,8 @@ void run_svrg(const LinearRows& rows, const MarginLoss& loss, double scale, doub
     for (Index e = 0; e < size; ++e) w[e] = shrink * u[static_cast<std::size_t>(e)] - mean[e];
 }
 
-// The exact minimiser over one dual variable (method: r = q g - margin; a and b are the ridges of the two sides).
+// The exact minimiser over one dual variable (method: r = q g - margin; a and b are the ridges of the two
+// sides).
 inline double dual_step(const DualLoss& loss, double q, double weight, double g, double margin) {
     if (loss.hinge) {
         const double most = loss.scale * weight;
@@ -95,8 +96,8 @@ std::vector<double> run_sweep(const LinearRows& rows, const DualLoss& loss, int 
 }
 
 template <class T>
-std::vector<Index> cover(const LinearRows& rows, const double* squared_norm, const double* key, const Index* order,
-                         double radius, Monitor* monitor) {
+std::vector<Index> cover(const LinearRows& rows, const double* squared_norm, const double* key,
+                         const Index* order, double radius, Monitor* monitor) {
     const RowReader<T> reader(rows);
     const Index n = rows.view.n, d = rows.view.features;
     const double reach = radius * radius;
@@ -128,7 +129,8 @@ std::vector<Index> cover(const LinearRows& rows, const double* squared_norm, con
             found = i;
         }
         centre[static_cast<std::size_t>(i)] = found;
-        if (rows.view.sparse) reader.entries(i, [&](Index k, double) { row[static_cast<std::size_t>(k)] = 0.0; });
+        if (rows.view.sparse)
+            reader.entries(i, [&](Index k, double) { row[static_cast<std::size_t>(k)] = 0.0; });
     }
     return centre;
 }
@@ -139,17 +141,21 @@ void svrg_steps(const LinearRows& rows, const MarginLoss& loss, double scale, do
                 const std::int32_t* positive, const Index* order, Index n_steps, const double* anchor,
                 const double* mean, double* w, Monitor* monitor) {
     if (rows.view.single)
-        run_svrg<float>(rows, loss, scale, step, n_problems, positive, order, n_steps, anchor, mean, w, monitor);
+        run_svrg<float>(rows, loss, scale, step, n_problems, positive, order, n_steps, anchor, mean, w,
+                        monitor);
     else
-        run_svrg<double>(rows, loss, scale, step, n_problems, positive, order, n_steps, anchor, mean, w, monitor);
+        run_svrg<double>(rows, loss, scale, step, n_problems, positive, order, n_steps, anchor, mean, w,
+                         monitor);
 }
 
 std::vector<double> dual_sweep(const LinearRows& rows, const DualLoss& loss, int n_problems,
                                const std::int32_t* positive, const double* squared_norm, const Index* order,
                                Index n_order, double* duals, double* w, Monitor* monitor) {
     if (rows.view.single)
-        return run_sweep<float>(rows, loss, n_problems, positive, squared_norm, order, n_order, duals, w, monitor);
-    return run_sweep<double>(rows, loss, n_problems, positive, squared_norm, order, n_order, duals, w, monitor);
+        return run_sweep<float>(rows, loss, n_problems, positive, squared_norm, order, n_order, duals, w,
+                                monitor);
+    return run_sweep<double>(rows, loss, n_problems, positive, squared_norm, order, n_order, duals, w,
+                             monitor);
 }
 
 std::vector<Index> ball_cover(const LinearRows& rows, const double* squared_norm, const double* key,

@@ -14,9 +14,11 @@ extern const LinearOps<double> linear_double_avx2, linear_double_avx512;
 
 namespace {
 
-// The table that goes with the instruction set SimdOps has chosen, so that there is one choice, made in one place.
+// The table that goes with the instruction set SimdOps has chosen, so that there is one choice, made in one
+// place.
 template <class T>
-const LinearOps<T>& matching(const LinearOps<T>& baseline, const LinearOps<T>* avx2, const LinearOps<T>* avx512) {
+const LinearOps<T>& matching(const LinearOps<T>& baseline, const LinearOps<T>* avx2,
+                             const LinearOps<T>* avx512) {
     const char* name = simd_name();
     if (avx512 && std::strcmp(name, "avx512") == 0) return *avx512;
     if (avx2 && std::strcmp(name, "avx2") == 0) return *avx2;

@@ -30,31 +30,34 @@ struct LinearOps {
     // panel[k * ld + r] = rows[r * row_stride + k] for r < n, k < features
     void (*turn)(const T* rows, std::ptrdiff_t row_stride, int n, int features, T* panel, std::ptrdiff_t ld);
 
-    // out[r] = sum_k w[k] panel[k * ld + r]. Meanwhile memory from `ahead` on, about half a panel, is asked for.
+    // out[r] = sum_k w[k] panel[k * ld + r]. Meanwhile memory from `ahead` on, about half a panel, is asked
+    // for.
     void (*decide)(const T* panel, std::ptrdiff_t ld, int features, int lanes, const double* w, double* out,
                    const char* ahead);
 
-    // For the n rows of a tile (lanes beyond them count as rows of no weight), y = +1 where label = positive and -1
-    // elsewhere, m = y * decision, weight 1 where there is none: returns sum weight * loss(m); sets
-    // slope = weight * loss'(m) / 2 * y, the new state, and change = weight * (curvature of the new state - curvature
-    // of the old one); and counts the rows whose state has changed.
-    double (*lose)(const MarginLoss& loss, int n, int lanes, const double* decision, const std::int32_t* label,
-                   std::int32_t positive, const double* weight, std::int8_t* state, double* slope, T* change,
-                   int* n_changed);
+    // For the n rows of a tile (lanes beyond them count as rows of no weight), y = +1 where label = positive
+    // and -1 elsewhere, m = y * decision, weight 1 where there is none: returns sum weight * loss(m); sets
+    // slope = weight * loss'(m) / 2 * y, the new state, and change = weight * (curvature of the new state -
+    // curvature of the old one); and counts the rows whose state has changed.
+    double (*lose)(const MarginLoss& loss, int n, int lanes, const double* decision,
+                   const std::int32_t* label, std::int32_t positive, const double* weight, std::int8_t* state,
+                   double* slope, T* change, int* n_changed);
 
     // sums[k * kSlots + s] += partial sums over lanes of slope[r] panel[k * ld + r]; `ahead` as above
-    void (*add_gradient)(const T* panel, std::ptrdiff_t ld, int features, int lanes, const double* slope, double* sums,
-                         const char* ahead);
+    void (*add_gradient)(const T* panel, std::ptrdiff_t ld, int features, int lanes, const double* slope,
+                         double* sums, const char* ahead);
 
-    // Partial sums over lanes of h[r] panel[j][r] panel[k][r], blocks of the upper triangle in order; features is a
-    // multiple of kGramBlock. Entry (a, c) of block b has its slots at sums + (b * 16 + a * 4 + c) * kGramSlots.
-    // scaled is room for another panel.
-    void (*add_gram)(const T* panel, const T* h, std::ptrdiff_t ld, int features, int lanes, T* scaled, T* sums);
+    // Partial sums over lanes of h[r] panel[j][r] panel[k][r], blocks of the upper triangle in order;
+    // features is a multiple of kGramBlock. Entry (a, c) of block b has its slots at sums + (b * 16 + a * 4 +
+    // c) * kGramSlots. scaled is room for another panel.
+    void (*add_gram)(const T* panel, const T* h, std::ptrdiff_t ld, int features, int lanes, T* scaled,
+                     T* sums);
 
     // sum_k x[k] w[k]
     double (*dot)(const T* x, const double* w, std::ptrdiff_t n);
     // out[j] = sum_k x[k] w_j[k] for three vectors at once
-    void (*dot3)(const T* x, const double* w0, const double* w1, const double* w2, std::ptrdiff_t n, double* out);
+    void (*dot3)(const T* x, const double* w0, const double* w1, const double* w2, std::ptrdiff_t n,
+                 double* out);
     // y[k] += s x[k]
     void (*add)(double s, const T* x, double* y, std::ptrdiff_t n);
     // y[k] += s x[k]^2
