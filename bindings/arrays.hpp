@@ -38,7 +38,8 @@ inline RowsView dense_view(const AnyArray& x) {
     return view;
 }
 
-inline RowsView csr_view(const AnyArray& data, const AnyArray& indices, const AnyArray& indptr, Index features) {
+inline RowsView csr_view(const AnyArray& data, const AnyArray& indices, const AnyArray& indptr,
+                         Index features) {
     const bool wide = indices.dtype() == nb::dtype<std::int64_t>();
     if (indices.dtype() != indptr.dtype() || (!wide && indices.dtype() != nb::dtype<std::int32_t>()))
         throw std::invalid_argument("indices and indptr must both be int32 or both be int64");

@@ -52,8 +52,8 @@ def solve(
     solver : {"auto", "newton", "dcd"}
         Newton is for the ODM loss only; "auto" picks.
     tol : float
-        Relative duality gap to reach. The largest KKT violation must also be below sqrt(tol): the gap is
-        quadratic in the violation, so both ask for the same accuracy.
+        Relative duality gap to reach. The largest KKT violation must also be below sqrt(10 tol), in
+        units of the margin: the gap is quadratic in the violation.
     start : ndarray of shape (n_problems, n), optional
         Duals to start from.
     progress : callable, optional
@@ -74,7 +74,7 @@ def solve(
         theta=float(loss.theta) if odm else 0.0,
         method=solver,
         tol=float(tol),
-        violation=float(np.sqrt(tol)),
+        violation=float(np.sqrt(10 * tol)),
         max_iter=int(max_iter),
         cache_bytes=int(cache_bytes),
         seed=int(seed),
