@@ -25,6 +25,18 @@ auto fold(const RowsView& view, IndexVector labels, int n_threads) {
                           to_numpy(std::move(folding.group), {n}));
 }
 
+auto hashes(const RowsView& view, int n_threads) {
+    std::vector<std::uint64_t> values;
+    {
+        nb::gil_scoped_release nogil;
+        PythonMonitor monitor;
+        Threads threads(n_threads, &monitor);
+        values = hash_rows(view, threads);
+    }
+    const std::size_t n = values.size();
+    return to_numpy(std::move(values), {n});
+}
+
 }  // namespace
 
 void bind_fold(nb::module_& m) {
@@ -37,6 +49,16 @@ void bind_fold(nb::module_& m) {
         [](AnyArray data, AnyArray indices, AnyArray indptr, Index features, IndexVector labels,
            int n_threads) { return fold(csr_view(data, indices, indptr, features), labels, n_threads); },
         nb::arg("data"), nb::arg("indices"), nb::arg("indptr"), nb::arg("features"), nb::arg("labels"),
+        nb::arg("n_threads") = 1);
+    m.def(
+        "hash_dense", [](AnyArray x, int n_threads) { return hashes(dense_view(x), n_threads); },
+        nb::arg("x"), nb::arg("n_threads") = 1);
+    m.def(
+        "hash_csr",
+        [](AnyArray data, AnyArray indices, AnyArray indptr, Index features, int n_threads) {
+            return hashes(csr_view(data, indices, indptr, features), n_threads);
+        },
+        nb::arg("data"), nb::arg("indices"), nb::arg("indptr"), nb::arg("features"),
         nb::arg("n_threads") = 1);
 }
 

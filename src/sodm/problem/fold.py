@@ -2,6 +2,9 @@
 
 Rows equal in x and in label have equal margins and, the problem being strictly convex, equal duals: k copies
 are exactly one row of weight k. Four fifths of skin-nonskin are repeats: a large saving, and an exact one.
+
+The rows left are put in an order that depends on their values and labels alone. So a fit is the same, to the
+last bit, whatever the order of the rows, dense or CSR, repeated or weighted.
 """
 
 from __future__ import annotations
@@ -24,7 +27,7 @@ class Folded:
     Attributes
     ----------
     first : ndarray of int64, shape (n_kept,)
-        The rows kept, ascending: the first of each set of equal rows.
+        The rows kept: the first of each set of equal rows, ordered by a hash of their values and labels.
     weights : ndarray of float64, shape (n_kept,)
         The summed weights of the rows that each kept row stands for.
     group : ndarray of int64, shape (n,)
@@ -53,8 +56,10 @@ def fold(X: Any, labels: NDArray[np.int64], weights: NDArray[np.float64], n_thre
     >>> import numpy as np
     >>> X = np.array([[1.0, 2.0], [0.0, 0.0], [1.0, 2.0], [1.0, 2.0]])
     >>> folded = fold(X, np.array([0, 1, 0, 1]), np.ones(4))
-    >>> folded.first.tolist(), folded.weights.tolist(), folded.group.tolist()
-    ([0, 1, 3], [2.0, 1.0, 1.0], [0, 1, 0, 2])
+    >>> sorted(folded.first.tolist())
+    [0, 1, 3]
+    >>> folded.weights[folded.group].tolist()
+    [2.0, 1.0, 2.0, 1.0]
     """
     labels = np.ascontiguousarray(labels, dtype=np.int64)
     if sparse.issparse(X):
@@ -63,3 +68,10 @@ def fold(X: Any, labels: NDArray[np.int64], weights: NDArray[np.float64], n_thre
         first, group = _core.fold_dense(X, labels, n_threads)
     summed = np.bincount(group, weights, minlength=len(first)).astype(np.float64, copy=False)
     return Folded(first, summed, group)
+
+
+def row_hashes(X: Any, n_threads: int = 1) -> NDArray[np.uint64]:
+    """A hash of the values of every row, the same for dense and CSR, single and double."""
+    if sparse.issparse(X):
+        return _core.hash_csr(*csr_parts(X), X.shape[1], n_threads)
+    return _core.hash_dense(X, n_threads)

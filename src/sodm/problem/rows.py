@@ -32,10 +32,3 @@ def canonical(X: Any) -> Any:
         X = X.copy()
         X.sum_duplicates()
     return X
-
-
-def take(X: Any, rows: Any) -> Any:
-    """The given rows; X itself when that is all of them, in order."""
-    if len(rows) == X.shape[0]:
-        return X
-    return X[rows]

@@ -1,0 +1,1 @@
+"""scikit-learn estimators: parameters, validation, labels and fitted attributes. No mathematics."""

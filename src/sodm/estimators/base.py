@@ -1,0 +1,374 @@
+"""What all kernel machines share: from X and y to a training problem, and from its duals to predictions.
+
+A machine differs from the next only in its trainer: a subclass has its own constructor and its own `_train`.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from abc import abstractmethod
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import Tags
+from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from sodm.estimators.parameters import check_choice, check_flag, check_integer, check_number
+from sodm.estimators.progress import make_progress
+from sodm.estimators.threads import threads_for
+from sodm.estimators.weights import check_sample_weight, class_weights
+from sodm.problem.fold import fold, row_hashes
+from sodm.problem.kernels import KERNELS, Kernel, resolve_gamma
+from sodm.problem.losses import HingeLoss, Loss, OdmLoss
+from sodm.problem.problem import Problem
+from sodm.problem.rows import canonical
+from sodm.solvers.result import SolveResult
+
+FLOATS = [np.float64, np.float32]
+QUERIES_AT_ONCE = (
+    2**22
+)  # values of X prepared at a time, so that memory does not grow with the number of queries
+
+
+class Handle:
+    """Keeps something compiled beside an estimator. Pickles and copies of it are empty."""
+
+    def __init__(self) -> None:
+        self.value: Any = None
+
+    def __reduce__(self) -> tuple[type[Handle], tuple[()]]:
+        return Handle, ()
+
+
+class KernelMachineClassifier(ClassifierMixin, BaseEstimator):
+    """Base of the kernel machines: everything but the parameters of the trainer and the trainer itself."""
+
+    kernel: Any
+    gamma: Any
+    degree: int
+    coef0: float
+    lam: float
+    upsilon: float
+    theta: float
+    loss: str
+    tol: float
+    fit_intercept: bool
+    class_weight: Any
+    precision: Any
+    warm_start: bool
+    random_state: Any
+    n_jobs: int | None
+    verbose: int
+
+    @abstractmethod
+    def _train(self, problem: Problem, progress: Callable[[dict[str, Any]], Any] | None) -> SolveResult:
+        """Solve the problem; a subclass's own work."""
+
+    # --------------------------------------------------------------------------------------------- fit
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> KernelMachineClassifier:
+        """Fit the machine.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix, shape (n_samples, n_features)
+            float32 and float64 are used as they are, without a copy. With ``kernel="precomputed"``, the
+            symmetric kernel matrix of shape (n_samples, n_samples).
+        y : array-like, shape (n_samples,)
+            Class labels, two or more different ones.
+        sample_weight : array-like, shape (n_samples,), optional
+            Non-negative. A row of weight k counts exactly as k rows; a row of weight 0 is left out.
+
+        Returns
+        -------
+        self
+            A fit that fails or is interrupted leaves the estimator as it was.
+        """
+        with _unchanged_on_failure(self):
+            return self._fit(X, y, sample_weight)
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> KernelMachineClassifier:
+        began = time.perf_counter()
+        self._check_parameters()
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=FLOATS, accept_large_sparse=True)
+        check_classification_targets(y)
+        X = self._check_kernel_matrix(canonical(X))
+        weights = check_sample_weight(sample_weight, X.shape[0])
+        kept = np.flatnonzero(weights)
+        classes, codes = np.unique(y[kept], return_inverse=True)
+        if len(classes) < 2:
+            only = f"y has one class only, {classes[0]!r}" + (
+                " where sample_weight > 0" if len(kept) < len(y) else ""
+            )
+            raise ValueError(f"{type(self).__name__} needs two or more classes: {only}.")
+        weights = weights[kept]
+        weights = weights * class_weights(self.class_weight, classes, codes, weights)[codes]
+
+        problem, kept = self._make_problem(X, classes, codes, weights, kept)
+        with make_progress(self.verbose, self.tol) as progress:
+            result = self._train(problem, progress.callback)
+            _check_finite(result, self.precision)
+            self._set_fitted(problem, result, classes, kept)
+            progress.done(self._summary(result, time.perf_counter() - began))
+        self._warn(result)
+        return self
+
+    def _make_problem(
+        self,
+        X: Any,
+        classes: NDArray[Any],
+        codes: NDArray[np.int64],
+        weights: NDArray[np.float64],
+        kept: NDArray[np.int64],
+    ) -> tuple[Problem, NDArray[np.int64]]:
+        """Leave out rows of weight zero and fold repeats; which rows of X are left is returned too."""
+        n_threads = threads_for(self.n_jobs)
+        rows = X if len(kept) == X.shape[0] else X[kept]
+        if self.kernel == "precomputed":
+            rows = rows if len(kept) == X.shape[1] else rows[:, kept]
+        else:
+            folded = fold(rows, codes, weights, n_threads)
+            rows, weights = rows[folded.first], folded.weights
+            codes, kept = codes[folded.first], kept[folded.first]
+        kernel = Kernel(
+            self.kernel,
+            gamma=resolve_gamma(self.gamma, rows, weights),
+            degree=int(self.degree),
+            coef0=float(self.coef0),
+            offset=float(self.fit_intercept),
+            precision=self.precision,
+            n_threads=n_threads,
+        )
+        # Two classes are one problem, classes_[1] being +1; more are one problem each, one against the rest.
+        positive = np.arange(len(classes)) if len(classes) > 2 else np.array([1])
+        signs = np.where(codes == positive[:, None], 1.0, -1.0)
+        start = self._warm_duals(rows, signs, classes, kept) if self.warm_start else None
+        return Problem(rows, signs, weights, kernel, self._loss(), start), kept
+
+    def _warm_duals(
+        self, rows: Any, signs: NDArray[np.float64], classes: NDArray[Any], kept: NDArray[np.int64]
+    ) -> NDArray[np.float64] | None:
+        """The duals of the last fit, if its support vectors are where they were; None otherwise."""
+        if not hasattr(self, "dual_coef_") or not np.array_equal(classes, self.classes_):
+            return None
+        place = {row: k for k, row in enumerate(kept.tolist())}
+        at = np.array([place.get(row, -1) for row in self.support_.tolist()], dtype=np.int64)
+        if np.any(at < 0):
+            return None
+        if self.kernel != "precomputed" and not _equal(rows[at], self.support_vectors_):
+            return None
+        start = np.zeros_like(signs)
+        start[:, at] = self.dual_coef_ * signs[:, at]
+        return start
+
+    def _set_fitted(
+        self, problem: Problem, result: SolveResult, classes: NDArray[Any], kept: NDArray[np.int64]
+    ) -> None:
+        """Support vectors and the numbers of the fit."""
+        at = np.flatnonzero(np.any(result.duals != 0, axis=0))
+        at = at[np.argsort(kept[at])]
+        precomputed = self.kernel == "precomputed"
+        self.classes_ = classes
+        self.support_ = kept[at]
+        # Never a view of the caller's array, which may change after the fit.
+        self.support_vectors_ = np.empty((0, 0)) if precomputed else problem.rows[at]
+        self.dual_coef_ = (problem.signs * result.duals)[:, at]
+        self.intercept_ = self.dual_coef_.sum(axis=1) * problem.kernel.offset
+        if self.kernel == "linear":
+            self.coef_ = np.asarray(
+                safe_sparse_dot(self.dual_coef_, self.support_vectors_, dense_output=True)
+            )
+        elif hasattr(self, "coef_"):
+            del self.coef_
+        self.n_iter_ = _scalar_if_one(result.n_iter)
+        self.dual_gap_ = _scalar_if_one(result.gap)
+        self.violation_ = _scalar_if_one(result.violation)
+        self.objective_ = _scalar_if_one(result.objective)
+        self.n_kernel_evaluations_ = int(result.n_kernel_evaluations)
+        self._fitted_kernel = replace(problem.kernel, offset=0.0)
+        self._prepared = Handle()
+
+    # ---------------------------------------------------------------------------------------- decisions
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """The values f(x) of the machine.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix, shape (n_samples, n_features)
+            With ``kernel="precomputed"``, the kernel values of the samples and the rows of the fit.
+
+        Returns
+        -------
+        ndarray, shape (n_samples,) or (n_samples, n_classes)
+            With two classes, positive for ``classes_[1]``; with more, one column per class, against the rest.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, accept_large_sparse=True, reset=False)
+        values = self._decide(canonical(X)) + self.intercept_
+        return values[:, 0] if values.shape[1] == 1 else values
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class of each row of X.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix, shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray, shape (n_samples,)
+        """
+        values = self.decision_function(X)
+        return self.classes_[(values > 0).astype(np.intp) if values.ndim == 1 else values.argmax(axis=1)]
+
+    def _decide(self, X: Any) -> NDArray[np.float64]:
+        """sum_j dual_coef_[c, j] k(x_j, x), shape (n, n_problems), without the intercept."""
+        kernel = replace(self._fitted_kernel, n_threads=threads_for(self.n_jobs))
+        if kernel.name == "linear":
+            return np.asarray(safe_sparse_dot(X, self.coef_.T, dense_output=True), dtype=np.float64)
+        support, coefficients = self.support_vectors_, self.dual_coef_.T
+        if kernel.name == "precomputed":
+            # X has a column for every row of the fit; those that support nothing have coefficient zero.
+            support, coefficients = None, np.zeros((self.n_features_in_, len(self.dual_coef_)))
+            coefficients[self.support_] = self.dual_coef_.T
+        elif kernel.compiled:
+            support, order = self._prepare(kernel)
+            coefficients = coefficients[order]
+        values = np.empty((X.shape[0], len(self.dual_coef_)))
+        step = max(1, QUERIES_AT_ONCE // X.shape[1])
+        for start in range(0, X.shape[0], step):
+            values[start : start + step] = kernel.apply(X[start : start + step], support, coefficients)
+        return values
+
+    def _prepare(self, kernel: Kernel) -> tuple[Any, NDArray[np.int64]]:
+        """Support vectors as the core takes them, once, and their order there.
+
+        Sums in single precision depend on the order, so it is one by values alone, as in the fit.
+        """
+        if self._prepared.value is None:
+            order = np.lexsort((self.dual_coef_[0], row_hashes(self.support_vectors_, kernel.n_threads)))
+            self._prepared.value = kernel.points(self.support_vectors_[order]), order
+        return self._prepared.value
+
+    # ------------------------------------------------------------------------------- checks and messages
+
+    def _check_parameters(self) -> None:
+        """Refuse parameters that make no sense, naming the one."""
+        if not callable(self.kernel):
+            check_choice("kernel", self.kernel, KERNELS)
+        if isinstance(self.gamma, str):
+            check_choice("gamma", self.gamma, ("scale", "auto"))
+        else:
+            check_number("gamma", self.gamma, ">= 0, or 'scale' or 'auto'", lambda v: v >= 0)
+        check_integer("degree", self.degree, ">= 0", lambda v: v >= 0)
+        check_number("coef0", self.coef0, "that is finite", lambda v: True)
+        check_number("lam", self.lam, "> 0", lambda v: v > 0)
+        check_number("upsilon", self.upsilon, "in (0, 1]", lambda v: 0 < v <= 1)
+        check_number("theta", self.theta, "in [0, 1)", lambda v: 0 <= v < 1)
+        check_choice("loss", self.loss, ("odm", "hinge"))
+        check_number("tol", self.tol, "> 0", lambda v: v > 0)
+        check_choice("precision", self.precision, ("single", "double"))
+        for flag in ("fit_intercept", "warm_start"):
+            check_flag(flag, getattr(self, flag))
+        if self.n_jobs is not None:
+            check_integer("n_jobs", self.n_jobs, "other than 0, or None", lambda v: v != 0)
+        if not isinstance(self.verbose, bool | np.bool_):
+            check_integer("verbose", self.verbose, ">= 0", lambda v: v >= 0)
+
+    def _check_kernel_matrix(self, X: Any) -> Any:
+        if self.kernel != "precomputed":
+            return X
+        if sparse.issparse(X):
+            raise ValueError(
+                "kernel='precomputed' needs a dense kernel matrix X, got a sparse one: use X.toarray()."
+            )
+        if X.shape[0] != X.shape[1]:
+            raise ValueError(
+                f"kernel='precomputed' needs a square kernel matrix X, n_samples x n_samples; got {X.shape}."
+            )
+        return X
+
+    def _loss(self) -> Loss:
+        if self.loss == "hinge":
+            return HingeLoss(float(self.lam))
+        return OdmLoss(float(self.lam), float(self.upsilon), float(self.theta))
+
+    def _summary(self, result: SolveResult, seconds: float) -> str:
+        return (
+            f"{result.solver}: {int(np.max(result.n_iter))} iterations, gap {np.max(result.gap):.2e}, "
+            f"violation {np.max(result.violation):.2e}, {len(self.support_)} support vectors, {seconds:.2f} s"
+        )
+
+    def _warn(self, result: SolveResult) -> None:
+        """Say what went less than well, with the numbers and what to do."""
+        if result.ridge_shift > 0:
+            warnings.warn(
+                f"The kernel matrix is not positive semidefinite: {result.ridge_shift:.3g} was added to its "
+                "diagonal, so the fit is that of a kernel nearby. Choose another kernel, gamma or coef0.",
+                UserWarning,
+                stacklevel=4,
+            )
+        if np.all(result.converged):
+            return
+        worst = int(np.argmax(np.where(result.converged, -np.inf, result.gap)))
+        which = f" for class {self.classes_[worst]!r}" if len(result.gap) > 1 else ""
+        remedy = "Raise max_iter or tol, or scale the features (for example with MinMaxScaler)"
+        if self.precision == "single" and self.tol < 1e-5:
+            remedy = "Single precision does not carry so small a tol: set precision='double', or raise tol"
+        warnings.warn(
+            f"{type(self).__name__} stopped after {result.n_iter[worst]} iterations{which} at a relative "
+            f"duality gap of {result.gap[worst]:.2e} and a violation of {result.violation[worst]:.2e}, "
+            f"above tol={self.tol:g} or its square root. {remedy}.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self.kernel != "precomputed"
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        return tags
+
+
+@contextmanager
+def _unchanged_on_failure(estimator: BaseEstimator) -> Iterator[None]:
+    """Puts all attributes back if the block raises, KeyboardInterrupt included."""
+    before = dict(estimator.__dict__)
+    try:
+        yield
+    except BaseException:
+        estimator.__dict__.clear()
+        estimator.__dict__.update(before)
+        raise
+
+
+def _check_finite(result: SolveResult, precision: str) -> None:
+    if not (np.isfinite(result.objective).all() and np.isfinite(result.duals).all()):
+        remedy = " or set precision='double'" if precision == "single" else ""
+        raise ValueError(
+            "The kernel values are too large to compute with: scale the features "
+            f"(for example with MinMaxScaler){remedy}."
+        )
+
+
+def _scalar_if_one(values: NDArray[Any]) -> Any:
+    """A plain number for two classes, an array with one entry per class for more."""
+    return values[0].item() if len(values) == 1 else np.asarray(values)
+
+
+def _equal(A: Any, B: Any) -> bool:
+    """Whether two sets of rows are the same, values and shape."""
+    if A.shape != B.shape or sparse.issparse(A) != sparse.issparse(B):
+        return False
+    return (A != B).nnz == 0 if sparse.issparse(A) else np.array_equal(A, B)

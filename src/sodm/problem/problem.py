@@ -1,0 +1,38 @@
+"""A training problem as trainers take it: rows, signs, weights, kernel and loss."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sodm.problem.kernels import Kernel
+from sodm.problem.losses import Loss
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One binary problem, or several on the same rows.
+
+    Attributes
+    ----------
+    rows : ndarray or CSR matrix, shape (n, n_features)
+        No two rows equal in features and label; the kernel matrix itself when the kernel is "precomputed".
+    signs : ndarray of float64, shape (n_problems, n)
+        The labels, +1 or -1: one row per binary problem.
+    weights : ndarray of float64, shape (n,)
+        Positive.
+    kernel : Kernel
+    loss : OdmLoss or HingeLoss
+    start : ndarray of float64, shape (n_problems, n), or None
+        Duals to start from.
+    """
+
+    rows: Any
+    signs: NDArray[np.float64]
+    weights: NDArray[np.float64]
+    kernel: Kernel
+    loss: Loss
+    start: NDArray[np.float64] | None = None

@@ -1,0 +1,36 @@
+"""scikit-learn's own checks of an estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from sodm import ODMClassifier
+
+MACHINES = [
+    ODMClassifier(),
+    ODMClassifier(loss="hinge"),
+    ODMClassifier(precision="double"),
+    ODMClassifier(fit_intercept=True),
+    ODMClassifier(kernel="laplacian"),
+    ODMClassifier(kernel="poly", coef0=1.0),
+    ODMClassifier(kernel="linear", fit_intercept=True),
+    ODMClassifier(kernel="linear"),
+    ODMClassifier(kernel="precomputed", fit_intercept=True),
+]
+
+
+def exclusions(machine: ODMClassifier) -> dict[str, str]:
+    """The only check that is not to pass, and why."""
+    if machine.kernel == "linear" and not machine.fit_intercept:
+        return {
+            "check_class_weight_classifiers": "asks that one class be predicted nearly everywhere, which a plane "
+            "through the origin cannot do; with fit_intercept=True the check passes"
+        }
+    return {}
+
+
+@parametrize_with_checks(MACHINES, expected_failed_checks=exclusions)
+def test_scikit_learn_checks(estimator: ODMClassifier, check: Callable) -> None:
+    check(estimator)
