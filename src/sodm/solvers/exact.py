@@ -37,6 +37,7 @@ def solve(
     n_threads: int = 1,
     start: np.ndarray | None = None,
     progress: Callable[[dict[str, Any]], None] | None = None,
+    stop: Any = None,
 ) -> SolveResult:
     """Solve one machine per row of `signs`, all on the same kernel values.
 
@@ -57,7 +58,9 @@ def solve(
     start : ndarray of shape (n_problems, n), optional
         Duals to start from.
     progress : callable, optional
-        Called with a dict (stage, rows, iteration, gap) now and then.
+        Called with a dict (stage, rows, iteration, gap, violation) now and then.
+    stop : StopToken of the core, optional
+        Lets another thread end this call; it then raises `_core.Interrupted`.
 
     Returns
     -------
@@ -81,6 +84,7 @@ def solve(
         n_threads=int(n_threads),
         start=None if start is None else np.ascontiguousarray(start, dtype=np.float64),
         progress=progress,
+        stop=stop,
     )
     return SolveResult(
         duals=result.duals,
