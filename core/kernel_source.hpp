@@ -12,6 +12,10 @@
 
 namespace sodm {
 
+// What solvers say when infinities or NaN come out of a kernel.
+constexpr const char* kNotFinite =
+    "kernel values are not finite: scale the features or change the kernel's parameters";
+
 constexpr int kTile = 128;   // columns of a tile; a multiple of every panel width
 constexpr int kDepth = 256;  // features at a time, so that a panel stays in the nearest cache
 

@@ -56,10 +56,7 @@ constexpr double kLevelTol = 0.03;
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
-[[noreturn]] void not_finite() {
-    throw std::runtime_error(
-        "kernel values are not finite: scale the features or change the kernel's parameters");
-}
+[[noreturn]] void not_finite() { throw std::runtime_error(kNotFinite); }
 
 // One machine on a list of rows: all rows of a level, or a working set.
 struct Machine {
@@ -68,6 +65,7 @@ struct Machine {
     int iterations = 0;
     bool dual_steps = false, stuck = false;
     double gap_to_beat = 0;
+    int idle = 0;
     int primal_only = 0,
         patience = 2;       // steps until a dual step is tried again; twice as many after each failure
     Values kept_a, kept_f;  // from before the dual step under trial
@@ -527,7 +525,7 @@ class Newton {
             // Rows outside the working set may still come in: no use solving it much better than the level is
             // solved.
             const double wanted =
-                m <= kDense && last ? 1e-14 : std::max(0.5 * tol, 0.03 * std::min(gap, 1.0));
+                m <= kDense && last ? 1e-13 : std::max(0.5 * tol, 0.03 * std::min(gap, 1.0));
             solve_working_set(matrix, local, loss, wanted, 0.7 * violation * std::max(1.0, wanted / tol), m);
             scatter(local, members);
             std::vector<Index> others;
@@ -688,12 +686,15 @@ class Newton {
             machine.dual_steps = false;
             machine.primal_only = machine.patience *= 2;
         } else {
-            // Nothing gained: rounding has the last word.
-            machine.stuck =
-                !falls && !(machine.absolute_gap < 0.95 * gap) && objective - machine.objective < 1e-4 * gap;
             if (machine.primal_only > 0) --machine.primal_only;
-            if (falls || machine.primal_only > 0 || machine.gap > 0.2) return;
-            machine.stuck = false;
+            if (falls || machine.primal_only > 0 || machine.gap > 0.2) {
+                // Nothing gained, twice: rounding has the last word.
+                const bool gained =
+                    machine.absolute_gap < 0.9 * gap || objective - machine.objective > 1e-10 * objective;
+                machine.idle = gained ? 0 : machine.idle + 1;
+                machine.stuck = machine.idle >= 2;
+                return;
+            }
             machine.dual_steps = true;
             machine.kept_a = machine.a;
             machine.kept_f = machine.f;
