@@ -28,7 +28,7 @@ from sodm.estimators.progress import make_progress
 from sodm.estimators.threads import threads_for
 from sodm.estimators.weights import check_sample_weight, class_weights
 from sodm.problem.fold import fold, row_hashes
-from sodm.problem.kernels import KERNELS, Kernel, resolve_gamma
+from sodm.problem.kernels import KERNELS, Kernel, is_symmetric, resolve_gamma
 from sodm.problem.losses import HingeLoss, Loss, OdmLoss
 from sodm.problem.problem import Problem
 from sodm.problem.rows import canonical
@@ -297,6 +297,8 @@ class KernelMachineClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError(
                 f"kernel='precomputed' needs a square kernel matrix X, n_samples x n_samples; got {X.shape}."
             )
+        if not is_symmetric(X):
+            raise ValueError("kernel='precomputed' needs a symmetric kernel matrix X; use (X + X.T) / 2.")
         return X
 
     def _loss(self) -> Loss:
@@ -315,7 +317,8 @@ class KernelMachineClassifier(ClassifierMixin, BaseEstimator):
         if result.ridge_shift > 0:
             warnings.warn(
                 f"The kernel matrix is not positive semidefinite: {result.ridge_shift:.3g} was added to its "
-                "diagonal, so the fit is that of a kernel nearby. Choose another kernel, gamma or coef0.",
+                "diagonal, so the fit is that of a kernel nearby. Choose another kernel, gamma or coef0; if only "
+                "rounding made it so, scale the features or set precision='double'.",
                 UserWarning,
                 stacklevel=4,
             )
