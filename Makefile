@@ -34,11 +34,14 @@ test: $(VENV)/.stamp-test ## all tests
 test-fast: $(VENV)/.stamp-test ## the tests without the slow ones
 	$(BIN)/python -m pytest -n auto -m "not slow"
 
-test-sanitize: ## the core's own tests under ASan+UBSan and TSan
+# CMake comes from the system if it is there, else from the development set-up.
+CMAKE_BIN := $(if $(shell cmake --version 2>/dev/null),,$(BIN)/)
+
+test-sanitize: $(if $(CMAKE_BIN),$(VENV)/.stamp-dev) ## the core's own tests under ASan+UBSan and TSan
 	@for s in $(SANITIZERS); do \
 	  dir=build/sanitize-$${s%%,*}; \
-	  cmake -S . -B $$dir -DSODM_BUILD_PYTHON=OFF -DSODM_BUILD_TESTS=ON -DSODM_SANITIZE=$$s -DCMAKE_BUILD_TYPE=RelWithDebInfo >/dev/null && \
-	  cmake --build $$dir -j 2 && ctest --test-dir $$dir --output-on-failure || exit 1; \
+	  $(CMAKE_BIN)cmake -S . -B $$dir -DSODM_BUILD_PYTHON=OFF -DSODM_BUILD_TESTS=ON -DSODM_SANITIZE=$$s -DCMAKE_BUILD_TYPE=RelWithDebInfo >/dev/null && \
+	  $(CMAKE_BIN)cmake --build $$dir -j 2 >/dev/null && $(CMAKE_BIN)ctest --test-dir $$dir --output-on-failure || exit 1; \
 	done
 
 lint: $(VENV)/.stamp-dev ## ruff, mypy, clang-format

@@ -1,6 +1,8 @@
 """Scalable optimal margin distribution machines."""
 
 from sodm.estimators.odm import ODMClassifier
+from sodm.plots.margins import MarginDistributionDisplay
 
 __version__ = "0.1.0"
-__all__ = ["ODMClassifier"]
+
+__all__ = ["MarginDistributionDisplay", "ODMClassifier"]

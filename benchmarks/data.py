@@ -1,0 +1,53 @@
+"""The data sets of the benchmarks: LIBSVM text in $SODM_DATA, scaled to [0, 1], split 80/20."""
+
+import io
+import lzma
+import os
+from pathlib import Path
+
+import numpy as np
+from sklearn.datasets import load_svmlight_file
+
+HERE = Path(__file__).resolve().parent
+SETS = ("svmguide1", "phishing", "a9a", "a9a.t", "cod-rna", "ijcnn1", "skin-nonskin", "susy-subset")
+
+
+def directory() -> Path:
+    """Where the sets are: $SODM_DATA, or the shared folder beside the repository."""
+    path = Path(os.environ.get("SODM_DATA") or HERE.parent.parent / "shared" / "data")
+    if not path.is_dir():
+        raise SystemExit(f"{path} is not there: set SODM_DATA to the folder with the *.libsvm.xz files.")
+    return path
+
+
+def read(name: str, features: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """The set as published: dense float32 and labels -1/+1. Parsed once, then kept beside the results."""
+    kept = HERE / "results" / "cache" / f"{name}.npz"
+    if not kept.exists():
+        text = lzma.decompress((directory() / f"{name}.libsvm.xz").read_bytes())
+        X, y = load_svmlight_file(io.BytesIO(text), n_features=features)
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        np.savez(kept, X=X.toarray().astype(np.float32), y=y)
+    with np.load(kept) as arrays:
+        return arrays["X"], arrays["y"]
+
+
+def scaled(X: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    return ((X - low) / np.where(high > low, high - low, 1)).astype(np.float32)
+
+
+def split(name: str, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """X_train, y_train, X_test, y_test: all rows scaled to [0, 1] together, then a random 80/20."""
+    X, y = read(name)
+    X = scaled(X, X.min(0), X.max(0))
+    order = np.random.default_rng(seed).permutation(len(y))
+    train, test = np.split(order, [int(0.8 * len(y))])
+    return X[train], y[train], X[test], y[test]
+
+
+def a9a_queries(n: int) -> np.ndarray:
+    """n rows of a9a that no model of its 80 % has seen: its other 20 %, then the official test part."""
+    _, _, X_test, _ = split("a9a")
+    X, _ = read("a9a")
+    official, _ = read("a9a.t", features=X.shape[1])
+    return np.vstack([X_test, scaled(official, X.min(0), X.max(0))])[:n]

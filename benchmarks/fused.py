@@ -1,0 +1,123 @@
+"""The fused RBF product K(A, B) v in single precision, and NumPy's way to the same numbers."""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from table import Row
+from timing import best_of, isolated
+
+FEATURES_AND_BARS = ((8, 8.0), (22, 6.0), (123, 2.5))
+BLOCKS = (32, 64, 128, 256, 512, 1024)  # rows NumPy takes at a time: each is tried, the best counts
+
+
+def rows(n: int, threads: int, repeat: int) -> Iterator[Row]:
+    for d, bar in FEATURES_AND_BARS:
+        ours = isolated(measure_ours, threads, n=n, d=d, threads=threads, repeat=repeat)
+        plain = isolated(measure_numpy, threads, n=n, d=d, threads=1, repeat=repeat)
+        pooled = isolated(measure_numpy, threads, n=n, d=d, threads=threads, repeat=repeat)
+        _check_agreement(ours, plain)
+        shape = f"{n:,} x {n:,}, d = {d}"
+        yield _row(f"fused K(A, B) v, {shape}", "NumPy blocks", ours["apply"], plain, n, bar)
+        yield _row(
+            f"fused K(A, B) v, {shape}", "NumPy blocks in a pool of threads", ours["apply"], pooled, n, None
+        )
+        if "symmetric" in ours:
+            yield _row(f"fused K(X, X) v, {shape}", "NumPy blocks", ours["symmetric"], plain, n, None)
+
+
+def _row(what: str, against: str, seconds: float, other: dict[str, Any], n: int, bar: float | None) -> Row:
+    return Row(
+        what,
+        against,
+        f"{seconds:.3f} s",
+        f"{other['seconds']:.3f} s",
+        other["seconds"] / seconds,
+        bar,
+        note=f"{n * n / seconds / 1e9:.2f} billion values a second; NumPy in blocks of {other['block']}",
+    )
+
+
+def _check_agreement(ours: dict[str, Any], other: dict[str, Any]) -> None:
+    for name in ("apply_sum", "symmetric_sum"):
+        if name in ours and not np.isclose(ours[name], other[name], rtol=1e-4):
+            raise SystemExit(f"the products differ: {name} {ours[name]} here, {other[name]} by NumPy.")
+
+
+def _points(n: int, d: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
+    rng = np.random.default_rng(0)
+    A, B = rng.random((2, n, d), dtype=np.float32)
+    return A, B, rng.standard_normal(n).astype(np.float32), 4.0 / d
+
+
+def measure_ours(n: int, d: int, threads: int, repeat: int) -> dict[str, Any]:
+    from sodm import _core
+
+    A, B, v, gamma = _points(n, d)
+    kernel = _core.KernelFunction("rbf", gamma)
+    b = _core.Points.dense(B, kernel)
+    a = _core.Points.dense(A, kernel, like=b)
+    weights = np.ascontiguousarray(v[None], np.float64)
+    seconds, _ = best_of(lambda: _core.apply(b, a, weights, threads), repeat)
+    result: dict[str, Any] = {
+        "apply": seconds,
+        "apply_sum": float(np.abs(_core.apply(b, a, weights, threads)).sum()),
+    }
+    if hasattr(_core, "symmetric_apply"):
+        seconds, _ = best_of(lambda: _core.symmetric_apply(b, weights, threads), repeat)
+        product = _core.symmetric_apply(b, weights, threads)
+        result |= {"symmetric": seconds, "symmetric_sum": float(np.abs(product).sum())}
+    return result
+
+
+def measure_numpy(n: int, d: int, threads: int, repeat: int) -> dict[str, Any]:
+    """NumPy at its best block size; threads > 1: blocks dealt to a pool, with a single-threaded BLAS."""
+    from threadpoolctl import threadpool_limits
+
+    A, B, v, gamma = _points(n, d)
+    left, right = _exponent_factors(A, B, gamma)
+    with ThreadPoolExecutor(threads) as pool, threadpool_limits(1 if threads > 1 else None, "blas"):
+        timed = []
+        for block in BLOCKS:
+            run = _numpy_product(left, right, v, block, pool if threads > 1 else None)
+            timed.append((best_of(run, repeat)[0], block))
+        seconds, block = min(timed)
+        apply_sum = float(np.abs(_numpy_product(left, right, v, block, None)()).sum())
+        own, right = _exponent_factors(B, B, gamma)
+        symmetric_sum = float(np.abs(_numpy_product(own, right, v, block, None)()).sum())
+    return {"seconds": seconds, "block": block, "apply_sum": apply_sum, "symmetric_sum": symmetric_sum}
+
+
+def _exponent_factors(A: np.ndarray, B: np.ndarray, gamma: float) -> tuple[np.ndarray, np.ndarray]:
+    """Factors whose product is -gamma |a - b|^2 at once: the norms ride along as two more features."""
+    a, b = A * np.float32(np.sqrt(2 * gamma)), B * np.float32(np.sqrt(2 * gamma))
+    one = np.ones((len(a), 1), np.float32)
+    left = np.hstack([a, -(a * a).sum(1, keepdims=True) / 2, one])
+    right = np.hstack([b, one, -(b * b).sum(1, keepdims=True) / 2])
+    return np.ascontiguousarray(left), np.ascontiguousarray(right.T)
+
+
+def _numpy_product(
+    left: np.ndarray, right: np.ndarray, v: np.ndarray, block: int, pool: ThreadPoolExecutor | None
+) -> Callable[[], np.ndarray]:
+    """sgemm, exp in place, gemv: a function that fills and returns the product."""
+    out = np.empty(len(left), np.float32)
+    workers = 1 if pool is None else pool._max_workers
+    spaces = [np.empty((block, right.shape[1]), np.float32) for _ in range(workers)]
+
+    def part(worker: int) -> None:
+        for start in range(worker * block, len(left), workers * block):
+            rows = left[start : start + block]
+            values = np.matmul(rows, right, out=spaces[worker][: len(rows)])
+            np.exp(values, out=values)
+            np.matmul(values, v, out=out[start : start + block])
+
+    def product() -> np.ndarray:
+        if pool is None:
+            part(0)
+        else:
+            list(pool.map(part, range(workers)))
+        return out
+
+    return product

@@ -1,0 +1,53 @@
+"""How things are measured: best of several runs, peak memory, each side in a process of its own."""
+
+import json
+import os
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+SLOW = 20.0  # seconds: what takes longer than this is run once where `slow_once` says so
+
+
+def best_of(run: Callable[[], object], repeat: int, slow_once: bool = False) -> tuple[float, int]:
+    """The shortest of `repeat` runs in seconds, and how many were made."""
+    times: list[float] = []
+    while len(times) < repeat and not (slow_once and times and times[0] > SLOW):
+        start = time.perf_counter()
+        run()
+        times.append(time.perf_counter() - start)
+    return min(times), len(times)
+
+
+def peak_memory() -> float:
+    """The most memory this process has used so far, in MB (Linux counts in kB)."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
+
+
+def isolated(function: Callable[..., dict[str, Any]], cores: int, /, **arguments: Any) -> dict[str, Any]:
+    """The result of function(**arguments), run in a fresh process held to this many `cores`.
+
+    A fresh process, so that one side's allocations and patches do not reach the other; held by affinity, so
+    that every library sees the same number of cores, whatever its own knob is called.
+    """
+    code = (
+        "import json, os, sys; "
+        f"os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:{cores}]); "
+        f"from {function.__module__} import {function.__name__} as run; "
+        "print(json.dumps(run(**json.loads(sys.argv[1]))))"
+    )
+    names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+    done = subprocess.run(
+        [sys.executable, "-c", code, json.dumps(arguments)],
+        cwd=Path(__file__).parent,
+        env=os.environ | dict.fromkeys(names, str(cores)),
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return result

@@ -1,0 +1,1 @@
+"""Pictures. Matplotlib is needed to draw them, not to import them."""

@@ -1,0 +1,166 @@
+// Kernel values against the definition: every kernel, precision, form of input, layout and odd size.
+#include <algorithm>
+
+#include "check.hpp"
+#include "points.hpp"
+#include "products.hpp"
+
+using namespace sodm;
+using namespace sodm::test;
+
+namespace {
+
+template <class T>
+void check_block(const KernelFunction& kernel, const Data& a, Form form_a, const Data& b, Form form_b,
+                 const std::string& set, double allowed = tolerance<T>()) {
+    PointSet<T> x(a.view(form_a), kernel);
+    PointSet<T> z(b.view(form_b), kernel, x.layout);
+    PointKernel<T> source(kernel, x, z);
+    Threads threads(2);
+    std::vector<double> out(at(a.n * b.n), -7);
+    kernel_block(source, Subset::all(a.n), Subset::all(b.n), out.data(), b.n, threads);
+    const std::string where = set + " " + name(kernel.kind) + " " + name(form_a) + "/" + name(form_b) +
+                              " d " + std::to_string(a.features) + (x.layout.sparse ? " sparse" : " dense") +
+                              (sizeof(T) == 4 ? " single" : " double");
+    for (Index i = 0; i < a.n; ++i)
+        for (Index j = 0; j < b.n; ++j)
+            CHECK_NEAR(out[at(i * b.n + j)], naive_kernel(kernel, a, i, b, j), allowed, where);
+    for (Index i = 0; i < a.n; ++i)
+        CHECK_NEAR(source.diagonal(i), naive_kernel(kernel, a, i, a, i), allowed, where);
+    CHECK(source.evaluations() == static_cast<std::uint64_t>(a.n * b.n));
+}
+
+template <class T>
+void every_kernel_and_size(const std::string& set) {
+    struct Shape {
+        Index n, m, features;
+        double density;
+    };
+    // One panel, parts of panels, more than a tile; fewer and more features than the loops take at a time.
+    const Shape shapes[] = {{1, 1, 1, 1.0},     {2, 33, 3, 1.0},   {49, 17, 8, 1.0},    {31, 129, 22, 1.0},
+                            {50, 130, 123, .1}, {7, 40, 300, 1.0}, {49, 131, 600, .02}, {5, 131, 5000, .004}};
+    unsigned seed = 0;
+    for (const Shape& s : shapes) {
+        const Data a(s.n, s.features, s.density, ++seed), b(s.m, s.features, s.density, ++seed);
+        const double active = std::max(1.0, s.density * static_cast<double>(s.features));
+        for (const KernelFunction& kernel : all_kernels(active))
+            check_block<T>(kernel, a, Form::rows, b, Form::rows, set);
+    }
+}
+
+template <class T>
+void every_form(const std::string& set) {
+    const Form forms[] = {Form::rows,  Form::columns, Form::single_rows,
+                          Form::csr32, Form::csr64,   Form::single_csr32};
+    for (double density : {0.9, 0.15}) {  // laid out densely, sparsely
+        const Data a(35, 20, density, 3), b(41, 20, density, 4);
+        for (const KernelFunction& kernel : all_kernels(20 * density))
+            for (Form form_a : forms)
+                for (Form form_b : forms) check_block<T>(kernel, a, form_a, b, form_b, set);
+    }
+}
+
+// Rows without a single entry, and columns without one, are points at the origin.
+template <class T>
+void empty_rows(const std::string& set) {
+    for (Index features : {20, 5000}) {
+        const Data a(9, features, 0.0, 1), b(40, features, 20.0 / static_cast<double>(features), 2);
+        for (const KernelFunction& kernel : all_kernels(10)) {
+            check_block<T>(kernel, a, Form::csr32, b, Form::csr32, set);
+            check_block<T>(kernel, b, Form::csr32, a, Form::csr32, set);
+        }
+    }
+}
+
+// Features far from the origin and from each other: cancellation must not spoil a shift-invariant kernel.
+template <class T>
+void large_values(const std::string& set) {
+    const Data shifted(60, 6, 1.0, 5, 1.0, 1000.0), wide(60, 6, 1.0, 6, 400.0);
+    for (KernelKind kind : {KernelKind::rbf, KernelKind::laplacian}) {
+        check_block<T>({kind, 0.5, 0, 1, 0}, shifted, Form::rows, shifted, Form::rows, set);
+        check_block<T>({kind, 1e-3, 0, 1, 0}, wide, Form::rows, wide, Form::rows, set,
+                       sizeof(T) == 4 ? 1e-4 : 1e-12);
+    }
+}
+
+// k(x, x) = 1 to the last bit for a shift-invariant kernel; k(x, z) = k(z, x) too where rows are laid out
+// densely. Sparse rows are summed in the order of their own entries, so there the two differ by rounding.
+template <class T>
+void gram_matrices_are_symmetric(const std::string& set) {
+    for (double density : {1.0, 0.1})
+        for (Index features : {5, 40, 5000}) {
+            const Data a(150, features, density * std::min(1.0, 100.0 / static_cast<double>(features)), 8);
+            for (const KernelFunction& kernel :
+                 all_kernels(static_cast<double>(std::min<Index>(features, 100)))) {
+                PointSet<T> x(a.view(Form::rows), kernel);
+                PointKernel<T> source(kernel, x, x);
+                Threads threads(1);
+                std::vector<double> gram(at(a.n * a.n));
+                kernel_block(source, Subset::all(a.n), Subset::all(a.n), gram.data(), a.n, threads);
+                const double rounding = x.layout.sparse ? (sizeof(T) == 4 ? 1e-6 : 1e-14) : 0.0;
+                const std::string where = set + " " + name(kernel.kind) + " d " + std::to_string(features);
+                for (Index i = 0; i < a.n; ++i) {
+                    for (Index j = 0; j < i; ++j)
+                        CHECK_NEAR(gram[at(i * a.n + j)], gram[at(j * a.n + i)], rounding, where);
+                    if (kernel.shift_invariant())
+                        CHECK_NEAR(gram[at(i * a.n + i)], 1.0 + kernel.offset, 0.0, where);
+                }
+            }
+        }
+}
+
+template <class T>
+void stored_matrices() {
+    const Data k(30, 47, 1.0, 9);
+    for (Form form : {Form::rows, Form::columns, Form::single_rows}) {
+        MatrixKernel<T> source(k.view(form), 0.25);
+        Threads threads(2);
+        std::vector<double> out(at(k.n * k.features));
+        kernel_block(source, Subset::all(k.n), Subset::all(k.features), out.data(), k.features, threads);
+        for (std::size_t e = 0; e < out.size(); ++e) CHECK(out[e] == k.rows[e] + 0.25);
+        CHECK(source.diagonal(3) == k.rows[at(3 * k.features + 3)] + 0.25);
+    }
+}
+
+template <class T>
+void callers_functions() {
+    auto value = [](Index i, Index j) { return static_cast<double>(i * 3 - j); };
+    std::vector<double> diagonal(1500);
+    for (Index i = 0; i < 1500; ++i) diagonal[at(i)] = value(i, i);
+    FunctionKernel<T> source(1500, 140, diagonal, 2.0,
+                             [&](const Index* rows, int n_rows, const Index* columns, int n_columns, T* out) {
+                                 for (int r = 0; r < n_rows; ++r)
+                                     for (int c = 0; c < n_columns; ++c)
+                                         out[r * kTile + c] = static_cast<T>(value(rows[r], columns[c]));
+                             });
+    Threads threads(1);
+    std::vector<double> out(1500 * 140);
+    kernel_block(source, Subset::all(1500), Subset::all(140), out.data(), 140, threads);
+    for (Index i = 0; i < 1500; ++i)
+        for (Index j = 0; j < 140; ++j) CHECK(out[at(i * 140 + j)] == value(i, j) + 2);
+    CHECK(source.diagonal(5) == value(5, 5) + 2);
+    CHECK(source.evaluations() == 1500u * 140u);
+}
+
+}  // namespace
+
+int main() {
+    for (const auto& set : instruction_sets()) {
+        simd_select(set.c_str());
+        every_kernel_and_size<float>(set);
+        every_kernel_and_size<double>(set);
+        every_form<float>(set);
+        every_form<double>(set);
+        empty_rows<float>(set);
+        empty_rows<double>(set);
+        large_values<float>(set);
+        large_values<double>(set);
+        gram_matrices_are_symmetric<float>(set);
+        gram_matrices_are_symmetric<double>(set);
+    }
+    stored_matrices<float>();
+    stored_matrices<double>();
+    callers_functions<float>();
+    callers_functions<double>();
+    return failures();
+}

@@ -1,0 +1,182 @@
+// The inner loops of every instruction set against plain loops, and the choice between them.
+#include <random>
+#include <vector>
+
+#include "check.hpp"
+#include "points.hpp"
+#include "simd/ops.hpp"
+
+using namespace sodm;
+using namespace sodm::test;
+
+namespace {
+
+template <class T>
+std::vector<T> random_values(std::size_t n, unsigned seed) {
+    std::mt19937 random(seed);
+    std::uniform_real_distribution<double> uniform(-1, 1);
+    std::vector<T> values(n);
+    for (T& v : values) v = static_cast<T>(uniform(random));
+    return values;
+}
+
+double pair_of(Pairing pairing, double x, double z) {
+    if (pairing == Pairing::product) return x * z;
+    return pairing == Pairing::squared_difference ? (x - z) * (x - z) : std::fabs(x - z);
+}
+
+constexpr Pairing kPairings[] = {Pairing::product, Pairing::squared_difference, Pairing::absolute_difference};
+
+template <class T>
+void dense_pairs(const std::string& set) {
+    constexpr int W = kPanel<T>;
+    for (Pairing pairing : kPairings)
+        for (int rows : {1, 2, 3, 4, 5, 6, 7, 11, 12, 13, 48})
+            for (int features : {1, 2, 7, 33})
+                for (bool by_columns : {false, true})
+                    for (bool accumulate : {false, true}) {
+                        const int ldp = W + 3, ldo = W + 1;  // odd strides: no alignment may be assumed
+                        const auto x = random_values<T>(static_cast<std::size_t>(rows * features), 1);
+                        const auto panel = random_values<T>(static_cast<std::size_t>(features * ldp), 2);
+                        auto out = random_values<T>(static_cast<std::size_t>(rows * ldo), 3);
+                        const auto before = out;
+                        const int row_step = by_columns ? 1 : features, feature_step = by_columns ? rows : 1;
+                        simd<T>().pair_dense(pairing, x.data(), row_step, feature_step, rows, features,
+                                             panel.data(), ldp, out.data(), ldo, accumulate);
+                        for (int r = 0; r < rows; ++r) {
+                            for (int c = 0; c < W; ++c) {
+                                double sum = accumulate ? before[at(r * ldo + c)] : 0;
+                                for (int k = 0; k < features; ++k)
+                                    sum += pair_of(pairing, x[at(r * row_step + k * feature_step)],
+                                                   panel[at(k * ldp + c)]);
+                                CHECK_NEAR(out[at(r * ldo + c)], sum, tolerance<T>(), set);
+                            }
+                            CHECK(out[at(r * ldo + W)] == before[at(r * ldo + W)]);  // nothing past the panel
+                        }
+                    }
+}
+
+template <class T>
+void sparse_pairs(const std::string& set) {
+    constexpr int W = kPanel<T>;
+    const int features = 40, ldo = W;
+    const auto panel = random_values<T>(static_cast<std::size_t>(features * W), 4);
+    std::vector<std::int32_t> feature;
+    std::vector<std::int64_t> ptr{0};
+    for (int r = 0; r < 9; ++r) {  // row r has r entries
+        for (int e = 0; e < r; ++e) feature.push_back((r * 5 + e * 3) % features);
+        ptr.push_back(static_cast<std::int64_t>(feature.size()));
+    }
+    const auto value = random_values<T>(feature.size(), 5);
+    for (Pairing pairing : kPairings) {
+        std::vector<T> out(9 * W);
+        simd<T>().pair_sparse(pairing, value.data(), feature.data(), ptr.data(), 9, panel.data(), out.data(),
+                              ldo);
+        for (int r = 0; r < 9; ++r)
+            for (int c = 0; c < W; ++c) {
+                double sum = 0;
+                for (auto e = ptr[at(r)]; e < ptr[at(r) + 1]; ++e) {
+                    const double z = panel[at(feature[at(e)] * W + c)];
+                    sum += pair_of(pairing, value[at(e)], z) - pair_of(pairing, 0, z);
+                }
+                CHECK_NEAR(out[at(r * ldo + c)], sum, tolerance<T>(), set);
+            }
+    }
+}
+
+template <class T>
+void tile_products(const std::string& set) {
+    for (int rows : {1, 2, 3, 4, 5, 47, 48})
+        for (int lanes = kPanel<T>; lanes <= 128; lanes += kPanel<T>) {
+            const int ld = 130;
+            const auto tile = random_values<T>(static_cast<std::size_t>(rows * ld), 6);
+            const auto a = random_values<T>(static_cast<std::size_t>(rows), 7);
+            const auto b = random_values<T>(static_cast<std::size_t>(lanes), 8);
+            auto y = random_values<T>(static_cast<std::size_t>(lanes), 9), y2 = y;
+            auto z = random_values<T>(static_cast<std::size_t>(rows), 10), z2 = z;
+            std::vector<double> ye(y.begin(), y.end()), ze(z.begin(), z.end());
+            for (int r = 0; r < rows; ++r)
+                for (int c = 0; c < lanes; ++c) {
+                    const double k = tile[at(r * ld + c)];
+                    ye[at(c)] += a[at(r)] * k;
+                    ze[at(r)] += k * b[at(c)];
+                }
+            simd<T>().add_rows(tile.data(), ld, rows, lanes, a.data(), y.data());
+            simd<T>().add_columns(tile.data(), ld, rows, lanes, b.data(), z.data());
+            simd<T>().add_both(tile.data(), ld, rows, lanes, a.data(), y2.data(), b.data(), z2.data());
+            for (int c = 0; c < lanes; ++c) {
+                CHECK_NEAR(y[at(c)], ye[at(c)], tolerance<T>(), set);
+                CHECK_NEAR(y2[at(c)], ye[at(c)], tolerance<T>(), set);
+            }
+            for (int r = 0; r < rows; ++r) {
+                CHECK_NEAR(z[at(r)], ze[at(r)], tolerance<T>(), set);
+                CHECK_NEAR(z2[at(r)], ze[at(r)], tolerance<T>(), set);
+            }
+        }
+    for (std::ptrdiff_t n : {0, 1, 7, 100}) {
+        const auto x = random_values<T>(at(n), 11);
+        auto y = random_values<double>(at(n), 12);
+        const auto before = y;
+        simd<T>().add_scaled(x.data(), 0.3, y.data(), n);
+        for (std::ptrdiff_t i = 0; i < n; ++i)
+            CHECK_NEAR(y[at(i)], before[at(i)] + 0.3 * static_cast<double>(x[at(i)]), 1e-15, set);
+    }
+}
+
+// The exponential, through the kernel that is nothing but one: relative error over its whole range.
+template <class T>
+void exponential(const std::string& set) {
+    constexpr int W = kPanel<T>;
+    const double lowest = sizeof(T) == 4 ? -86.5 : -700;
+    const double allowed = sizeof(T) == 4 ? 3e-7 : 1e-15;
+    KernelFunction laplacian{KernelKind::laplacian, 1, 0, 1, 0};
+    std::vector<T> tile(W), zero(W, T(0));
+    for (int step = 0; step < 4000; ++step) {
+        for (int c = 0; c < W; ++c) tile[at(c)] = static_cast<T>(-lowest * (step + c / double(W)) / 4000);
+        const auto argument = tile;
+        simd<T>().transform(laplacian, false, tile.data(), W, 1, W, zero.data(), zero.data());
+        for (int c = 0; c < W; ++c) {
+            const double expected = std::exp(-static_cast<double>(argument[at(c)]));
+            CHECK_NEAR(tile[at(c)] / expected, 1.0, allowed, set);
+        }
+    }
+    // Far out the value is zero for every purpose, never a NaN or a negative number.
+    for (T far : {T(100), T(1e4), T(1e30)}) {
+        std::fill(tile.begin(), tile.end(), far);
+        simd<T>().transform(laplacian, false, tile.data(), W, 1, W, zero.data(), zero.data());
+        for (T v : tile) CHECK(v >= 0 && v < 1e-30);
+    }
+}
+
+void choosing() {
+    const std::string best = simd_name();
+    const auto sets = instruction_sets();
+    CHECK(!sets.empty() && sets.front() == best);
+    CHECK(sets.back() == "baseline");
+    for (const auto& set : sets) {
+        CHECK(simd_select(set.c_str()));
+        CHECK(simd_name() == set);
+        CHECK(simd<float>().name == set && simd<double>().name == set);
+    }
+    CHECK(!simd_select("no such set"));
+    CHECK(simd_name() == sets.back());
+    CHECK(simd_select(best.c_str()));
+}
+
+}  // namespace
+
+int main() {
+    choosing();
+    for (const auto& set : instruction_sets()) {
+        simd_select(set.c_str());
+        dense_pairs<float>(set);
+        dense_pairs<double>(set);
+        sparse_pairs<float>(set);
+        sparse_pairs<double>(set);
+        tile_products<float>(set);
+        tile_products<double>(set);
+        exponential<float>(set);
+        exponential<double>(set);
+    }
+    return failures();
+}

@@ -1,0 +1,147 @@
+// The thread pool: every task once, exceptions come back, a monitor can stop it.
+#include <atomic>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "check.hpp"
+#include "parallel.hpp"
+
+using namespace sodm;
+
+namespace {
+
+void every_task_runs_once() {
+    for (int n_threads : {1, 2, 3, 7}) {
+        Threads threads(n_threads);
+        CHECK(threads.count() == n_threads);
+        // The same team again and again, with more and fewer tasks than threads, and none at all.
+        for (std::size_t n : {0u, 1u, 2u, 5u, 1000u, 3u, 0u, 64u}) {
+            std::vector<int> runs(n, 0);
+            std::atomic<bool> worker_in_range{true};
+            threads.run(n, [&](std::size_t k, int worker) {
+                ++runs[k];
+                if (worker < 0 || worker >= n_threads) worker_in_range = false;
+            });
+            for (int r : runs) CHECK(r == 1);
+            CHECK(worker_in_range);
+        }
+    }
+    CHECK(Threads(0).count() == 1);
+    CHECK(Threads(-3).count() == 1);
+}
+
+void first_exception_is_rethrown_and_the_team_lives_on() {
+    for (int n_threads : {1, 4}) {
+        Threads threads(n_threads);
+        for (std::size_t bad : {0u, 17u, 99u}) {
+            std::string message;
+            try {
+                threads.run(100, [&](std::size_t k, int) {
+                    if (k == bad) throw std::runtime_error("task " + std::to_string(k));
+                });
+            } catch (const std::runtime_error& error) {
+                message = error.what();
+            }
+            CHECK(message == "task " + std::to_string(bad));
+            std::atomic<int> done{0};
+            threads.run(50, [&](std::size_t, int) { ++done; });
+            CHECK(done == 50);
+        }
+        // All tasks fail: one exception comes back, and no task after the failure is needed.
+        CHECK(test::throws<std::logic_error>(
+            [&] { threads.run(1000, [](std::size_t, int) { throw std::logic_error("no"); }); }));
+    }
+}
+
+void a_team_inside_a_team() {
+    Threads outer(3);
+    std::vector<std::size_t> sums(20, 0);
+    outer.run(sums.size(), [&](std::size_t k, int) {
+        Threads inner(2);
+        std::vector<std::size_t> part(k + 1, 0);
+        inner.run(part.size(), [&](std::size_t i, int) { part[i] = i; });
+        for (std::size_t v : part) sums[k] += v;
+    });
+    for (std::size_t k = 0; k < sums.size(); ++k) CHECK(sums[k] == k * (k + 1) / 2);
+}
+
+void teams_side_by_side() {
+    std::vector<std::thread> callers;
+    std::vector<int> done(4, 0);
+    for (std::size_t c = 0; c < done.size(); ++c)
+        callers.emplace_back([&, c] {
+            Threads threads(2);
+            std::vector<int> runs(300, 0);
+            threads.run(runs.size(), [&](std::size_t k, int) { ++runs[k]; });
+            for (int r : runs) done[c] += r;
+        });
+    for (auto& caller : callers) caller.join();
+    for (int d : done) CHECK(d == 300);
+}
+
+struct CountingMonitor : Monitor {
+    int polls = 0;
+    void poll() override { ++polls; }
+};
+
+struct FailingMonitor : Monitor {
+    std::atomic<bool> polled{false};
+    void poll() override {
+        polled = true;
+        throw std::runtime_error("poll says no");
+    }
+};
+
+void monitor_polls_on_the_calling_thread_and_stops() {
+    for (int n_threads : {1, 4}) {
+        CountingMonitor monitor;
+        Threads threads(n_threads, &monitor);
+        threads.run(100, [](std::size_t, int) {});
+        CHECK(monitor.polls <= 2);  // at most every 50 ms, however many tasks there are
+
+        // A stop asked for by a task, on whatever thread it runs, ends the loop early.
+        std::atomic<int> ran{0};
+        CHECK(test::throws<Interrupted>([&] {
+            threads.run(1'000'000, [&](std::size_t k, int) {
+                ++ran;
+                if (k == 10) monitor.request_stop();
+            });
+        }));
+        CHECK(ran < 1'000'000);
+        // The request stays: the next loop does not start.
+        CHECK(test::throws<Interrupted>([&] { threads.run(5, [](std::size_t, int) {}); }));
+
+        FailingMonitor failing;
+        Threads others(n_threads, &failing);
+        // The other threads hold on to their first task, so that the calling one is sure to get one.
+        CHECK(test::throws<std::runtime_error>([&] {
+            others.run(5, [&](std::size_t, int) {
+                while (!failing.polled) std::this_thread::yield();
+            });
+        }));
+    }
+}
+
+void thread_counts_follow_the_convention() {
+    const int all = resolve_threads(-1);
+    CHECK(all >= 1);
+    CHECK(resolve_threads(1) == 1);
+    CHECK(resolve_threads(5) == 5);
+    CHECK(resolve_threads(0) == 1);
+    CHECK(resolve_threads(-2) == (all > 1 ? all - 1 : 1));
+    CHECK(resolve_threads(-1000) == 1);
+}
+
+}  // namespace
+
+int main() {
+    every_task_runs_once();
+    first_exception_is_rethrown_and_the_team_lives_on();
+    a_team_inside_a_team();
+    teams_side_by_side();
+    monitor_polls_on_the_calling_thread_and_stops();
+    thread_counts_follow_the_convention();
+    return test::failures();
+}
