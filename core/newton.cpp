@@ -53,7 +53,7 @@ constexpr double kLevelTol = 0.03;
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
 [[noreturn]] void not_finite() {
-    throw std::runtime_error("kernel values are not finite: scale the features or change the kernel's parameters");
+    throw std::invalid_argument("kernel values are not finite: scale the features or change the kernel's parameters");
 }
 
 // One machine on a list of rows: all rows of a level, or a working set.

@@ -375,6 +375,7 @@ BAD_PARAMETERS = [
     ("class_weight", {7: 1.0}),
     ("class_weight", {0: 0.0}),
     ("class_weight", {0: -1.0}),
+    ("class_weight", {0: "heavy"}),
     ("cache_size", 0),
     ("precision", "half"),
     ("warm_start", 2),
@@ -435,7 +436,13 @@ def bad_inputs() -> dict[str, tuple[dict[str, Any], Any, Any, Any, str]]:
         "not symmetric": ({"kernel": "precomputed"}, np.tri(30), y, None, "symmetric kernel matrix"),
         "sparse matrix": ({"kernel": "precomputed"}, sparse.csr_matrix(np.eye(30)), y, None, "dense"),
         "wrong callable": ({"kernel": lambda A, B: A}, X, y, None, "the kernel function returned"),
-        "kernel overflows": ({"kernel": "poly", "degree": 9}, 1e9 * X, y, None, "scale the features"),
+        "kernel overflows": (
+            {"kernel": "poly", "degree": 9, "gamma": 1.0},
+            1e9 * X,
+            y,
+            None,
+            "scale the features",
+        ),
     }
 
 
