@@ -640,7 +640,12 @@ class Newton {
         whole.a = x;
         whole.f = fx;
         whole.assess(loss);
-        const bool falls = machine.dual_steps ? whole.dual <= machine.dual : whole.objective <= machine.objective;
+        // Where the best f is nearly the one we have (contradictory rows, large lam) the primal moves by rounding alone,
+        // while the duals, and with them the gap, still have all the way to go.
+        const bool closes = whole.absolute_gap < 0.5 * machine.absolute_gap &&
+                            whole.objective <= machine.objective * (1 + 1e-10);
+        const bool falls =
+            machine.dual_steps ? whole.dual <= machine.dual : closes || whole.objective <= machine.objective;
         if (falls) {
             std::swap(machine, whole);
         } else {
