@@ -643,7 +643,7 @@ class Newton {
         // Where the best f is nearly the one we have (contradictory rows, large lam) the primal moves by rounding alone,
         // while the duals, and with them the gap, still have all the way to go.
         const bool closes = whole.absolute_gap < 0.5 * machine.absolute_gap &&
-                            whole.objective <= machine.objective * (1 + 1e-10);
+                            whole.objective <= machine.objective * (1 + 1e-6);
         const bool falls =
             machine.dual_steps ? whole.dual <= machine.dual : closes || whole.objective <= machine.objective;
         if (falls) {
