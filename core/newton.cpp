@@ -322,7 +322,8 @@ double find_step(const Slope& slope, double limit) {
         high = std::min(limit, 2 * high);
         slope_high = slope(high);
     }
-    for (int k = 0; k < 40 && high - low > 1e-4; ++k) {
+    // Relative to the step: with a large lam the Newton point may lie a million times too far.
+    for (int k = 0; k < 40 && high - low > 1e-4 * high; ++k) {
         const double margin = 0.1 * (high - low);
         const double guess =
             std::clamp(low + (high - low) * slope_low / (slope_low - slope_high), low + margin, high - margin);
