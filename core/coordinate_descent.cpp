@@ -50,7 +50,7 @@ void assess(Machine<Loss>& machine, const double* weights, const Loss& loss) {
     machine.objective = reg / 2 + primal;
     machine.gap = (reg + primal + dual) / std::max(std::fabs(machine.objective), 1e-300);
     machine.violation = violation;
-    if (!std::isfinite(machine.objective)) throw std::runtime_error(kNotFinite);
+    if (!std::isfinite(machine.objective)) throw std::invalid_argument(kNotFinite);
 }
 
 // Sweeps over a stored square block k (n x n): g and f of its rows. Returns the sweeps made. Stops when no
