@@ -61,7 +61,7 @@ int sweep(const T* k, Index n, double shift, const double* y, const double* s, c
     const SimdOps<T>& ops = simd<T>();
     std::vector<Index> active(static_cast<std::size_t>(n));
     std::iota(active.begin(), active.end(), Index(0));
-    double last_violation = HUGE_VAL;
+    double last_violation = HUGE_VAL, recheck = 0;
     int sweeps = 0;
     while (sweeps < max_sweeps) {
         random.shuffle(active);
@@ -86,8 +86,12 @@ int sweep(const T* k, Index n, double shift, const double* y, const double* s, c
         active.resize(kept);
         last_violation = worst;
         if (after_sweep()) break;
-        if (worst <= tol) {
-            if (whole) break;
+        if (whole) {
+            if (worst <= tol) break;
+            // Rows are left out on the evidence of one sweep; look at all of them again well before the end, or the
+            // rest is polished for nothing.
+            recheck = 0.1 * worst;
+        } else if (worst <= std::max(tol, recheck)) {
             active.resize(static_cast<std::size_t>(n));  // the final unshrunk check
             std::iota(active.begin(), active.end(), Index(0));
             last_violation = HUGE_VAL;

@@ -329,7 +329,7 @@ class KernelMachineClassifier(ClassifierMixin, BaseEstimator):
         warnings.warn(
             f"{type(self).__name__} stopped after {result.n_iter[worst]} iterations{which} at a relative "
             f"duality gap of {result.gap[worst]:.2e} and a violation of {result.violation[worst]:.2e}, "
-            f"above tol={self.tol:g}. {remedy}.",
+            f"above tol={self.tol:g} or its square root. {remedy}.",
             ConvergenceWarning,
             stacklevel=4,
         )

@@ -130,15 +130,15 @@ class Kernel:
 
     def source(self, X: Any) -> Any:
         """Where a solver takes kernel values from; for "precomputed", X is the matrix itself."""
-        X = canonical(X)
+        X, twice = canonical(X), self.precision == "double"
         if self.name == "precomputed":
-            return _core.MatrixSource(X, self.offset)
+            return _core.MatrixSource(X, self.offset, twice)
         if callable(self.name):
 
             def values(rows: NDArray[np.int64], columns: NDArray[np.int64]) -> NDArray[Any]:
                 return self._call(X[rows], X[columns])
 
-            return _core.FunctionSource(X.shape[0], self.diag(X) - self.offset, self.offset, values)
+            return _core.FunctionSource(self.diag(X) - self.offset, self.offset, values, twice)
         return self.points(X)
 
     # ------------------------------------------------------------------------------------ the contract
