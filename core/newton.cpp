@@ -7,9 +7,16 @@
 //
 //   (K_AA + D_A) a_A = t_A,   a = 0 elsewhere.
 //
-// A step guesses A and the signs, solves this by conjugate gradients, preconditioned with a Nystrom factor, drops the
-// coefficients whose sign came out wrong, and goes there as far as the dual objective falls. A pass of coordinate steps
-// between two Newton steps settles what is decided among near neighbours, which Newton steps alone chatter about.
+// A step guesses A and the signs and solves this by conjugate gradients, preconditioned with a Nystrom factor. How to
+// go there depends on which half of the duality gap is the larger:
+//
+//   primal  A = rows with a margin outside the dead zone (Chapelle 2007); exact line search on the primal. Finds its
+//           way from far away, but rows that left A keep a rest of their old dual until a whole step is taken.
+//   dual    coordinate steps first, which settle what is decided among near neighbours (Newton steps alone chatter about
+//           it); A = rows whose own coordinate step leaves a nonzero dual; coefficients whose sign came out wrong are
+//           dropped; exact line search on the dual.
+//
+// One that no longer moves the gap gives way to the other.
 //
 // Rows well inside the dead zone never enter: the working set has the rows outside it or near its edge, its Gram matrix is
 // kept in memory as far as it fits, and all other rows are looked at again when the working set is solved. A cold start
@@ -52,8 +59,12 @@ std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 // One machine on a list of rows: all rows of a level, or a working set.
 struct Machine {
     Values y, s, q, a, f;  // signs, weights, k(x, x) + shift, coefficients, f = K a + shift a
-    double objective = 0, gap = 0, absolute_gap = 0, violation = 0;
+    double objective = 0, dual = 0, gap = 0, absolute_gap = 0, violation = 0;
     int iterations = 0;
+    bool dual_steps = false, stuck = false;
+    double gap_to_beat = 0;
+    int primal_only = 0;  // steps until a dual step is tried again
+    Values kept_a, kept_f;  // from before the dual step under trial
 
     void resize(std::size_t n) {
         for (Values* values : {&y, &s, &q, &a, &f}) values->resize(n, 0.0);
@@ -61,17 +72,18 @@ struct Machine {
     std::size_t size() const { return y.size(); }
 
     void assess(const OdmLoss& loss) {
-        double reg = 0, primal = 0, dual = 0;
+        double reg = 0, primal = 0, conjugate = 0;
         violation = 0;
         for (std::size_t i = 0; i < size(); ++i) {
             const double m = y[i] * f[i], g = y[i] * a[i];
             reg += a[i] * f[i];
             primal += loss.primal(m, s[i]);
-            dual += loss.dual(g, s[i]);
+            conjugate += loss.dual(g, s[i]);
             violation = std::max(violation, loss.violation(m, g, s[i], q[i]));
         }
         objective = reg / 2 + primal;
-        absolute_gap = reg + primal + dual;
+        dual = reg / 2 + conjugate;
+        absolute_gap = objective + dual;
         gap = absolute_gap / std::max(std::fabs(objective), 1e-300);
         if (!std::isfinite(objective)) not_finite();
     }
@@ -80,7 +92,8 @@ struct Machine {
 // The system of one Newton step: which rows are in, with which sign.
 struct Step {
     Machine* machine;
-    Values inverse_d, target, x;  // 1 / D (0 outside A), t, start and solution
+    std::vector<signed char> side;  // 1 below the dead zone, -1 above, 0 not in A
+    Values inverse_d, target, x;    // 1 / D (0 outside A), t, start and solution
     double cg_target = 0;
 };
 
@@ -277,7 +290,7 @@ class IterativeMatrix : public WorkingMatrix {
     }
 
     void relax(Machine& machine, const OdmLoss& loss, double shift) override {
-        const Values before = machine.a;
+        
         gram_.relax(machine.f.data(), [&](Index first, int count, const T* block, T* change) {
             relax_block(machine, loss, shift, first, count, block, kTile, 10, change);
             for (int r = 0; r < count; ++r) machine.f[at(first + r)] += shift * static_cast<double>(change[r]);
@@ -295,40 +308,26 @@ class IterativeMatrix : public WorkingMatrix {
     std::uint64_t seed_;
 };
 
-// min over step >= 0 of the dual objective along a + step (x - a), f + step (fx - f); returns the step. The slope is
-// increasing, with jumps where a coefficient passes zero.
-double dual_line_search(const Machine& machine, const Values& x, const Values& fx, const OdmLoss& loss) {
-    const std::size_t n = machine.size();
-    Values dg(n);
-    double linear = 0, quadratic = 0;
-    for (std::size_t i = 0; i < n; ++i) {
-        const double da = x[i] - machine.a[i];
-        dg[i] = machine.y[i] * da;
-        linear += da * machine.f[i];
-        quadratic += da * (fx[i] - machine.f[i]);
-    }
-    auto slope = [&](double step) {
-        double sum = linear + step * quadratic;
-        for (std::size_t i = 0; i < n; ++i)
-            if (dg[i] != 0) sum += dg[i] * loss.dual_slope(machine.y[i] * machine.a[i] + step * dg[i], machine.s[i]);
-        return sum;
-    };
-    const double start = slope(1e-12);
+// Where an increasing function, negative at 0, passes zero: between 0 and `limit`, or `limit`. It may have jumps.
+template <class Slope>
+double find_step(const Slope& slope, double limit) {
+    const double start = slope(0), enough = 0.02 * std::fabs(start);
     if (!(start < 0)) return 0;
     double low = 0, high = 1, slope_low = start, slope_high = slope(1);
-    if (std::fabs(slope_high) <= 0.02 * std::fabs(start)) return 1;
-    if (slope_high < 0) {
-        low = 1;
+    if (std::fabs(slope_high) <= enough) return 1;
+    while (slope_high < 0) {
+        if (high >= limit) return limit;
+        low = high;
         slope_low = slope_high;
-        high = 2;
-        slope_high = slope(2);
-        if (slope_high < 0) return 2;
+        high = std::min(limit, 2 * high);
+        slope_high = slope(high);
     }
-    for (int k = 0; k < 30; ++k) {
+    for (int k = 0; k < 40 && high - low > 1e-4; ++k) {
         const double margin = 0.1 * (high - low);
-        const double guess = std::clamp(low + (high - low) * slope_low / (slope_low - slope_high), low + margin, high - margin);
+        const double guess =
+            std::clamp(low + (high - low) * slope_low / (slope_low - slope_high), low + margin, high - margin);
         const double value = slope(guess);
-        if (std::fabs(value) <= 0.02 * std::fabs(start) || high - low < 1e-3) return guess;
+        if (std::fabs(value) <= enough) return guess;
         if (value < 0) {
             low = guess;
             slope_low = value;
@@ -338,6 +337,40 @@ double dual_line_search(const Machine& machine, const Values& x, const Values& f
         }
     }
     return low;
+}
+
+// Both objectives are convex and piecewise quadratic along a + step (x - a), f + step (fx - f).
+double line_search(const Machine& machine, const Values& x, const Values& fx, const OdmLoss& loss, bool on_dual) {
+    const std::size_t n = machine.size();
+    Values da(n), df(n);
+    double linear = 0, quadratic = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        da[i] = x[i] - machine.a[i];
+        df[i] = fx[i] - machine.f[i];
+        linear += da[i] * machine.f[i];
+        quadratic += da[i] * df[i];
+    }
+    if (on_dual)
+        return find_step(
+            [&](double step) {
+                double sum = linear + step * quadratic;
+                for (std::size_t i = 0; i < n; ++i)
+                    if (da[i] != 0) {
+                        // At step 0 a coefficient that is zero has the slope of the side it is going to.
+                        const double to = machine.y[i] * (machine.a[i] + step * da[i]), way = machine.y[i] * da[i];
+                        sum += way * loss.dual_slope(to == 0 ? 1e-300 * way : to, machine.s[i]);
+                    }
+                return sum;
+            },
+            2.0);
+    return find_step(
+        [&](double step) {
+            double sum = linear + step * quadratic;
+            for (std::size_t i = 0; i < n; ++i)
+                sum += machine.y[i] * df[i] * loss.slope(machine.y[i] * (machine.f[i] + step * df[i]), machine.s[i]);
+            return sum;
+        },
+        8.0);
 }
 
 template <class T>
@@ -446,15 +479,18 @@ class Newton {
 
     void level(Index m, bool last) {
         const OdmLoss loss = level_loss(m);
+        // A subsample is there for its f alone: one working set, primal steps, until the primal hardly falls.
         const double tol = last ? options_.tol : std::max(options_.tol, kLevelTol);
         const double violation = last ? options_.violation : HUGE_VAL;
         std::vector<Index> members;
         std::vector<char> is_member(at(m), 0);
-        for (int round = 0; round < 30; ++round) {
+        for (int round = 0; round < (last ? 30 : 1); ++round) {
             bool all = true;
+            double gap = 0;
             for (Machine& machine : machines_) {
                 machine.assess(loss);
                 all &= finished(machine, tol, violation);
+                gap = std::max(gap, machine.gap);
             }
             if ((all && (m > kDense || !last || round > 0)) || total_iterations_ >= options_.max_iter) return;
 
@@ -472,9 +508,9 @@ class Newton {
             WorkingMatrix& matrix = dense ? *dense : iterative_;
 
             std::vector<Machine> local = gather(members);
-            // The rest of the level adds to the gap what its rows lack; aim lower by that.
-            solve_working_set(matrix, local, loss, m <= kDense && last ? 1e-14 : 0.5 * tol,
-                              last ? 0.7 * violation : HUGE_VAL, m);
+            // Rows outside the working set may still come in: no use solving it much better than the level is solved.
+            const double wanted = m <= kDense && last ? 1e-14 : std::max(0.5 * tol, 0.03 * std::min(gap, 1.0));
+            solve_working_set(matrix, local, loss, wanted, 0.7 * violation * std::max(1.0, wanted / tol), m);
             scatter(local, members);
             std::vector<Index> others;
             for (Index i = 0; i < m; ++i)
@@ -550,80 +586,112 @@ class Newton {
         }
     }
 
-    void solve_working_set(WorkingMatrix& matrix, std::vector<Machine>& local, const OdmLoss& loss, double tol, double violation,
-                           Index m) {
-        std::vector<char> stuck(local.size(), 0);
+    void solve_working_set(WorkingMatrix& matrix, std::vector<Machine>& local, const OdmLoss& loss, double tol,
+                           double violation, Index m) {
         stalled_ = true;
+        const bool coarse = !std::isfinite(violation);
+        for (Machine& machine : local) machine.assess(loss);
         for (int inner = 0; inner < kMaxInner && total_iterations_ < options_.max_iter; ++inner) {
             std::vector<Step> steps;
-            double worst = 0, worst_violation = 0;
-            for (std::size_t c = 0; c < local.size(); ++c) {
-                Machine& machine = local[c];
-                if (stuck[c]) continue;
-                const double gap_before = inner == 0 ? HUGE_VAL : machine.gap;
-                if (inner > 0) matrix.relax(machine, loss, shift_);
-                machine.assess(loss);
-                worst = std::max(worst, machine.gap);
-                worst_violation = std::max(worst_violation, machine.violation);
-                if (finished(machine, tol, violation)) continue;
-                if (!(machine.gap < gap_before) && inner > 8) {
-                    stuck[c] = 1;  // rounding has the last word
-                    continue;
+            for (Machine& machine : local) {
+                if (machine.stuck || finished(machine, tol, violation)) continue;
+                if (machine.dual_steps) {
+                    matrix.relax(machine, loss, shift_);
+                    machine.assess(loss);
+                    if (finished(machine, tol, violation)) continue;
                 }
                 steps.push_back(guess(machine, loss, tol, violation));
             }
-            if (options_.progress && inner > 0)
-                options_.progress(Progress{"newton", m, total_iterations_, worst, worst_violation});
             if (steps.empty()) return;
             stalled_ = false;
             std::vector<Step*> list;
             for (Step& step : steps) list.push_back(&step);
             while (!matrix.solve(list, shift_)) {
                 raise_shift(matrix, local);
+                for (Machine& machine : local) machine.assess(loss);
                 for (Step& step : steps) step = guess(*step.machine, loss, tol, violation);
             }
             std::vector<const Values*> in;
             std::vector<Values> fx;
             for (Step& step : steps) {
-                // Coefficients whose sign came out wrong belong to rows inside the dead zone.
-                for (std::size_t i = 0; i < step.x.size(); ++i)
-                    if (step.inverse_d[i] > 0 && step.x[i] * step.target[i] * side(step, loss, i) < 0) step.x[i] = 0;
+                if (step.machine->dual_steps)
+                    for (std::size_t i = 0; i < step.x.size(); ++i)
+                        if (step.x[i] * step.machine->y[i] * step.side[i] < 0) step.x[i] = 0;
                 in.push_back(&step.x);
             }
             matrix.multiply(in, fx);
+            double worst = 0, worst_violation = 0;
             for (std::size_t v = 0; v < steps.size(); ++v) {
-                Machine& machine = *steps[v].machine;
-                const Values& x = steps[v].x;
-                for (std::size_t i = 0; i < x.size(); ++i) fx[v][i] += shift_ * x[i];
-                const double length = dual_line_search(machine, x, fx[v], loss);
-                for (std::size_t i = 0; i < x.size(); ++i) {
-                    machine.a[i] = length == 1 ? x[i] : machine.a[i] + length * (x[i] - machine.a[i]);
-                    machine.f[i] = length == 1 ? fx[v][i] : machine.f[i] + length * (fx[v][i] - machine.f[i]);
-                }
-                ++machine.iterations;
+                for (std::size_t i = 0; i < fx[v].size(); ++i) fx[v][i] += shift_ * steps[v].x[i];
+                advance(*steps[v].machine, steps[v].x, fx[v], loss, coarse);
+                worst = std::max(worst, steps[v].machine->gap);
+                worst_violation = std::max(worst_violation, steps[v].machine->violation);
             }
             ++total_iterations_;
+            if (options_.progress) options_.progress(Progress{"newton", m, total_iterations_, worst, worst_violation});
         }
     }
 
-    // +1 for a row below the dead zone, -1 above: from its target y (1 -+ theta).
-    static double side(const Step& step, const OdmLoss& loss, std::size_t i) {
-        return std::fabs(step.target[i]) > 1 && loss.theta > 0 ? -1.0 : 1.0;
+    // Goes to the Newton point, or as far towards it as the objective falls, and chooses the next step's kind.
+    static void advance(Machine& machine, const Values& x, const Values& fx, const OdmLoss& loss, bool coarse) {
+        const double objective = machine.objective, gap = machine.absolute_gap;
+        ++machine.iterations;
+        Machine whole = machine;
+        whole.a = x;
+        whole.f = fx;
+        whole.assess(loss);
+        const bool falls = machine.dual_steps ? whole.dual <= machine.dual : whole.objective <= machine.objective;
+        if (falls) {
+            std::swap(machine, whole);
+        } else {
+            const double length = line_search(machine, x, fx, loss, machine.dual_steps);
+            for (std::size_t i = 0; i < x.size(); ++i) {
+                machine.a[i] += length * (x[i] - machine.a[i]);
+                machine.f[i] += length * (fx[i] - machine.f[i]);
+            }
+            machine.assess(loss);
+        }
+        if (coarse) {
+            machine.stuck = machine.objective > 0.98 * objective;
+        } else if (machine.dual_steps) {
+            if (machine.absolute_gap < 0.7 * machine.gap_to_beat) {
+                machine.gap_to_beat = machine.absolute_gap;
+                return;
+            }
+            machine.a = machine.kept_a;
+            machine.f = machine.kept_f;
+            machine.assess(loss);
+            machine.dual_steps = false;
+            machine.primal_only = 3;
+        } else {
+            // Nothing gained: rounding has the last word.
+            machine.stuck = !falls && !(machine.absolute_gap < 0.95 * gap) && objective - machine.objective < 1e-4 * gap;
+            if (machine.primal_only > 0) --machine.primal_only;
+            if (falls || machine.primal_only > 0 || machine.gap > 0.2) return;
+            machine.stuck = false;
+            machine.dual_steps = true;
+            machine.kept_a = machine.a;
+            machine.kept_f = machine.f;
+            machine.gap_to_beat = machine.absolute_gap;
+        }
     }
 
-    // The rows a Newton step takes to be active: those whose own coordinate step would leave a nonzero dual.
+    // Which rows a Newton step takes to be active, and on which side.
     Step guess(Machine& machine, const OdmLoss& loss, double tol, double violation) const {
         const std::size_t n = machine.size();
         Step step;
         step.machine = &machine;
+        step.side.assign(n, 0);
         for (Values* values : {&step.inverse_d, &step.target, &step.x}) values->assign(n, 0.0);
         for (std::size_t i = 0; i < n; ++i) {
             const double y = machine.y[i], g = y * machine.a[i], m = y * machine.f[i];
-            const double to = loss.prox(machine.q[i] * g - m, machine.q[i], machine.s[i]);
+            const double to = machine.dual_steps ? loss.prox(machine.q[i] * g - m, machine.q[i], machine.s[i])
+                                                 : loss.lift(m, machine.s[i]);
             if (to == 0) continue;
+            step.side[i] = to > 0 ? 1 : -1;
             step.inverse_d[i] = machine.s[i] / (to > 0 ? loss.low : loss.high);
             step.target[i] = y * (to > 0 ? 1 - loss.theta : 1 + loss.theta);
-            step.x[i] = machine.a[i];
+            step.x[i] = machine.dual_steps ? machine.a[i] : y * to;
         }
         step.cg_target = std::max(0.2 * tol * std::fabs(machine.objective), 0.02 * machine.absolute_gap);
         if (machine.gap <= tol && machine.violation > violation) step.cg_target *= 0.01;

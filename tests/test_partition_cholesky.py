@@ -1,0 +1,130 @@
+"""The greedy pivots of the core, against a plain one-pivot-at-a-time factorisation in double precision."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sodm import _core
+
+KERNELS = {
+    "rbf": {"kind": "rbf", "gamma": 0.7},
+    "rbf with offset": {"kind": "rbf", "gamma": 0.7, "offset": 1.0},
+    "laplacian": {"kind": "laplacian", "gamma": 0.5},
+    "linear": {"kind": "linear"},
+    "poly": {"kind": "poly", "gamma": 0.5, "coef0": 1.0, "degree": 3},
+}
+
+
+def plain_residuals(gram, pivots):
+    """Residual diagonals, one row before each pivot and one after the last."""
+    factor, residual = np.zeros((len(gram), 0)), np.diagonal(gram).copy()
+    history = [residual]
+    for p in pivots:
+        column = (gram[:, p] - factor @ factor[p]) / np.sqrt(residual[p])
+        factor = np.column_stack([factor, column])
+        residual = residual - column**2
+        history.append(residual)
+    return np.array(history)
+
+
+def points(X, kernel, double=True):
+    return _core.Points.dense(np.ascontiguousarray(X), _core.KernelFunction(**kernel), double)
+
+
+def gram(prepared):
+    return _core.block(prepared, prepared)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("double", [True, False])
+def test_each_pivot_has_the_largest_residual(name, double):
+    """700 rows are more than there are candidates, and 150 pivots more than a block: all ways to end one."""
+    X = np.random.default_rng(0).normal(size=(700, 4))
+    prepared = points(X, KERNELS[name], double)
+    rank = {"linear": 4, "poly": 20}.get(name, 150)
+    pivots, residual, factor = _core.pivoted_cholesky(prepared, rank, first=3, return_factor=True)
+    assert len(pivots) == rank and len(set(pivots)) == rank and pivots[0] == 3
+    history = plain_residuals(gram(points(X, KERNELS[name])), pivots)
+    scale = history[0].max()
+    noise = scale * (1e-10 if double else 2e-5)
+    assert (history[np.arange(1, rank), pivots[1:]] >= history[1:rank].max(axis=1) - noise).all()
+    np.testing.assert_allclose(residual, history[-1], atol=noise)
+    np.testing.assert_allclose(residual, np.diagonal(gram(prepared)) - (factor**2).sum(axis=1), atol=noise)
+    np.testing.assert_allclose(factor @ factor[pivots].T, gram(prepared)[:, pivots], atol=noise)
+
+
+def test_without_a_first_pivot_the_largest_diagonal_leads():
+    X = np.array([[1.0, 0.0], [0.0, 3.0], [2.0, 2.0]])
+    assert _core.pivoted_cholesky(points(X, KERNELS["linear"]), 2)[0].tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("double", [True, False])
+@pytest.mark.parametrize("n_distinct", [1, 5, 300])
+def test_repeated_rows_end_it(n_distinct, double):
+    distinct = np.random.default_rng(1).uniform(-4, 4, size=(n_distinct, 5))
+    X = np.repeat(distinct, 4, axis=0)
+    pivots, residual, _ = _core.pivoted_cholesky(points(X, KERNELS["laplacian"], double), 600, first=0)
+    assert len(pivots) == n_distinct
+    assert len(np.unique(pivots // 4)) == n_distinct
+    assert residual.max() <= 1e-4
+
+
+def test_a_kernel_of_finite_rank_ends_it():
+    X = np.random.default_rng(2).normal(size=(400, 3))
+    assert len(_core.pivoted_cholesky(points(X, KERNELS["linear"]), 100)[0]) == 3
+
+
+def test_zero_rows_are_no_pivots():
+    X = np.zeros((5, 2))
+    pivots, residual, factor = _core.pivoted_cholesky(
+        points(X, KERNELS["linear"]), 3, first=0, return_factor=True
+    )
+    assert len(pivots) == 0 and factor.shape == (5, 0) and (residual == 0).all()
+    X[3] = 1.0
+    assert _core.pivoted_cholesky(points(X, KERNELS["linear"]), 3, first=0)[0].tolist() == [3]
+
+
+@given(st.integers(1, 40), st.integers(1, 60), st.integers(0, 1000))
+def test_any_size(n, rank, seed):
+    X = np.random.default_rng(seed).integers(0, 3, size=(n, 2)).astype(float)
+    prepared = points(X, KERNELS["rbf"])
+    pivots, residual, factor = _core.pivoted_cholesky(prepared, rank, first=0, return_factor=True)
+    assert len(pivots) == min(rank, len(np.unique(X, axis=0)))
+    assert len(np.unique(X[pivots], axis=0)) == len(pivots)
+    np.testing.assert_allclose(residual, 1 - (factor**2).sum(axis=1), atol=1e-9)
+
+
+@pytest.mark.parametrize("double", [True, False])
+def test_threads_change_nothing(double):
+    X = np.random.default_rng(3).normal(size=(900, 6))
+    one, three = (
+        _core.pivoted_cholesky(points(X, KERNELS["rbf"], double), 200, return_factor=True, n_threads=t)
+        for t in (1, 3)
+    )
+    for a, b in zip(one, three, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_a_kernel_given_as_a_function():
+    X = np.random.default_rng(4).normal(size=(400, 3))
+    values = gram(points(X, KERNELS["poly"]))
+    of_points = _core.pivoted_cholesky(points(X, KERNELS["poly"]), 15, first=0)
+    of_function = _core.pivoted_cholesky(
+        np.ascontiguousarray(np.diagonal(values)), lambda a, b: values[np.ix_(a, b)], 15, first=0
+    )
+    np.testing.assert_array_equal(of_points[0], of_function[0])
+    np.testing.assert_allclose(of_points[1], of_function[1], atol=1e-8 * np.diagonal(values).max())
+
+
+def test_a_function_of_the_wrong_shape_is_refused():
+    with pytest.raises(ValueError, match="wrong shape"):
+        _core.pivoted_cholesky(np.ones(4), lambda a, b: np.ones((len(b), len(a) + 1)), 2)
+
+
+def test_an_error_in_the_function_is_raised():
+    def broken(a, b):
+        raise KeyError("no such row")
+
+    with pytest.raises(KeyError, match="no such row"):
+        _core.pivoted_cholesky(np.ones(4), broken, 2)
