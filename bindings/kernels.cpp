@@ -44,7 +44,8 @@ auto block(const Points& a, const Points& b, int n_threads) {
 
 // weights: n_vectors x a.n; result: n_vectors x b.n
 auto apply(const Points& a, const Points& b, Matrix weights, int n_threads) {
-    if (static_cast<Index>(weights.shape(1)) != a.n()) throw std::invalid_argument("one weight per row is needed");
+    if (static_cast<Index>(weights.shape(1)) != a.n())
+        throw std::invalid_argument("one weight per row is needed");
     const int n_vectors = static_cast<int>(weights.shape(0));
     std::vector<double> out(static_cast<std::size_t>(n_vectors * b.n()));
     {
@@ -52,8 +53,8 @@ auto apply(const Points& a, const Points& b, Matrix weights, int n_threads) {
         PythonMonitor monitor;
         Threads threads(n_threads, &monitor);
         with_pair(a, b, [&](auto& source) {
-            kernel_apply(source, Subset::all(a.n()), Subset::all(b.n()), weights.data(), n_vectors, out.data(),
-                         threads);
+            kernel_apply(source, Subset::all(a.n()), Subset::all(b.n()), weights.data(), n_vectors,
+                         out.data(), threads);
         });
     }
     return to_numpy(std::move(out), {static_cast<std::size_t>(n_vectors), static_cast<std::size_t>(b.n())});
@@ -65,9 +66,8 @@ void bind_kernels(nb::module_& m) {
     nb::class_<KernelFunction>(m, "KernelFunction")
         .def(
             "__init__",
-            [](KernelFunction* self, const std::string& kind, double gamma, double coef0, int degree, double offset) {
-                new (self) KernelFunction{kind_of(kind), gamma, coef0, degree, offset};
-            },
+            [](KernelFunction* self, const std::string& kind, double gamma, double coef0, int degree,
+               double offset) { new (self) KernelFunction{kind_of(kind), gamma, coef0, degree, offset}; },
             nb::arg("kind"), nb::arg("gamma") = 1.0, nb::arg("coef0") = 0.0, nb::arg("degree") = 3,
             nb::arg("offset") = 0.0);
 

@@ -5,9 +5,10 @@
 // One signed variable per instance (Eq. 1 of the paper in half the variables); a step is
 // g_i <- prox(q g_i - u_i), u_i = y_i f_i, q = k(x_i, x_i), followed by f += (change of y_i g_i) K_i.
 //
-// When the Gram matrix fits the cache it is stored and swept in random order. When it does not, working sets: the rows
-// that violate KKT most, a thousand or so, are solved to the end among themselves, and f is brought up to date everywhere
-// by one fused product. Rows that are settled are left out (shrinking) and checked again before the end.
+// When the Gram matrix fits the cache it is stored and swept in random order. When it does not, working sets:
+// the rows that violate KKT most, a thousand or so, are solved to the end among themselves, and f is brought
+// up to date everywhere by one fused product. Rows that are settled are left out (shrinking) and checked
+// again before the end.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -50,14 +51,15 @@ void assess(Machine<Loss>& machine, const double* weights, const Loss& loss) {
     machine.gap = (reg + primal + dual) / std::max(std::fabs(machine.objective), 1e-300);
     machine.violation = violation;
     if (!std::isfinite(machine.objective))
-        throw std::runtime_error("kernel values are not finite: scale the features or change the kernel's parameters");
+        throw std::runtime_error(
+            "kernel values are not finite: scale the features or change the kernel's parameters");
 }
 
-// Sweeps over a stored square block k (n x n): g and f of its rows. Returns the sweeps made. Stops when no row violates
-// KKT by more than `tol`, or `after_sweep` says so.
+// Sweeps over a stored square block k (n x n): g and f of its rows. Returns the sweeps made. Stops when no
+// row violates KKT by more than `tol`, or `after_sweep` says so.
 template <class T, class Loss, class AfterSweep>
-int sweep(const T* k, Index n, double shift, const double* y, const double* s, const double* q, double* g, double* f,
-          const Loss& loss, double tol, int max_sweeps, Random& random, AfterSweep after_sweep) {
+int sweep(const T* k, Index n, double shift, const double* y, const double* s, const double* q, double* g,
+          double* f, const Loss& loss, double tol, int max_sweeps, Random& random, AfterSweep after_sweep) {
     const SimdOps<T>& ops = simd<T>();
     std::vector<Index> active(static_cast<std::size_t>(n));
     std::iota(active.begin(), active.end(), Index(0));
@@ -88,8 +90,8 @@ int sweep(const T* k, Index n, double shift, const double* y, const double* s, c
         if (after_sweep()) break;
         if (whole) {
             if (worst <= tol) break;
-            // Rows are left out on the evidence of one sweep; look at all of them again well before the end, or the
-            // rest is polished for nothing.
+            // Rows are left out on the evidence of one sweep; look at all of them again well before the end,
+            // or the rest is polished for nothing.
             recheck = 0.1 * worst;
         } else if (worst <= std::max(tol, recheck)) {
             active.resize(static_cast<std::size_t>(n));  // the final unshrunk check
@@ -105,7 +107,12 @@ class Descent {
   public:
     Descent(const KernelSource<T>& source, const Problem& problem, const Loss& loss, const Options& options,
             Threads& threads)
-        : source_(source), problem_(problem), loss_(loss), options_(options), threads_(threads), n_(problem.n) {}
+        : source_(source),
+          problem_(problem),
+          loss_(loss),
+          options_(options),
+          threads_(threads),
+          n_(problem.n) {}
 
     Solution run() {
         start();
@@ -174,12 +181,13 @@ class Descent {
             for (Index i : support) weights.push_back(machine.y[i] * machine.g[at(i)]);
         if (!support.empty())
             kernel_apply(source_, Subset{support.data(), static_cast<Index>(support.size())},
-                         Subset{rows.data(), static_cast<Index>(rows.size())}, weights.data(), problem_.count, values.data(),
-                         threads_);
+                         Subset{rows.data(), static_cast<Index>(rows.size())}, weights.data(), problem_.count,
+                         values.data(), threads_);
         for (std::size_t c = 0; c < machines_.size(); ++c)
             for (std::size_t k = 0; k < rows.size(); ++k) {
                 const auto i = at(rows[k]);
-                machines_[c].f[i] = values[c * rows.size() + k] + shift_ * machines_[c].y[i] * machines_[c].g[i];
+                machines_[c].f[i] =
+                    values[c * rows.size() + k] + shift_ * machines_[c].y[i] * machines_[c].g[i];
             }
     }
 
@@ -190,16 +198,15 @@ class Descent {
             Machine<Loss>& machine = machines_[c];
             Random random(options_.seed + c);
             // The gap decides; sweeping only stops by itself when nothing moves any more.
-            machine.iterations =
-                sweep(k.data(), n_, shift_, machine.y, problem_.weights, machine.q.data(), machine.g.data(),
-                      machine.f.data(), loss_, 1e-14,
-                      options_.max_iter, random, [&] {
-                          threads_.check(worker);
-                          assess(machine, problem_.weights, loss_);
-                          if (worker == 0 && options_.progress)
-                              options_.progress(Progress{"dcd", n_, ++reports_, machine.gap, machine.violation});
-                          return finished(machine);
-                      });
+            machine.iterations = sweep(
+                k.data(), n_, shift_, machine.y, problem_.weights, machine.q.data(), machine.g.data(),
+                machine.f.data(), loss_, 1e-14, options_.max_iter, random, [&] {
+                    threads_.check(worker);
+                    assess(machine, problem_.weights, loss_);
+                    if (worker == 0 && options_.progress)
+                        options_.progress(Progress{"dcd", n_, ++reports_, machine.gap, machine.violation});
+                    return finished(machine);
+                });
             assess(machine, problem_.weights, loss_);
         });
     }
@@ -220,7 +227,8 @@ class Descent {
                 if (whole && machine.done) continue;
                 for (std::size_t k = 0; k < active.size(); ++k) {
                     const auto i = at(active[k]);
-                    score[k] = std::max(score[k], loss_.violation(machine.y[i] * machine.f[i], machine.g[i], problem_.weights[i], machine.q[i]));
+                    score[k] = std::max(score[k], loss_.violation(machine.y[i] * machine.f[i], machine.g[i],
+                                                                  problem_.weights[i], machine.q[i]));
                 }
             }
             for (double v : score) worst = std::max(worst, v);
@@ -236,10 +244,12 @@ class Descent {
 
             Values change = solve_block(set, block, round, worst);
             Values update(active.size() * machines_.size());
-            kernel_apply(source_, Subset{set.data(), size}, Subset{active.data(), static_cast<Index>(active.size())},
-                         change.data(), problem_.count, update.data(), threads_);
+            kernel_apply(source_, Subset{set.data(), size},
+                         Subset{active.data(), static_cast<Index>(active.size())}, change.data(),
+                         problem_.count, update.data(), threads_);
             for (std::size_t c = 0; c < machines_.size(); ++c) {
-                for (std::size_t k = 0; k < active.size(); ++k) machines_[c].f[at(active[k])] += update[c * active.size() + k];
+                for (std::size_t k = 0; k < active.size(); ++k)
+                    machines_[c].f[at(active[k])] += update[c * active.size() + k];
                 for (Index k = 0; k < size; ++k)
                     machines_[c].f[at(set[at(k)])] += shift_ * change[c * at(size) + at(k)];
                 machines_[c].iterations = static_cast<int>(round / per_sweep) + 1;
@@ -254,7 +264,8 @@ class Descent {
                     all &= machine.done;
                     gap = std::max(gap, machine.gap);
                 }
-                if (options_.progress) options_.progress(Progress{"dcd", n_, static_cast<int>(round) + 1, gap, worst});
+                if (options_.progress)
+                    options_.progress(Progress{"dcd", n_, static_cast<int>(round) + 1, gap, worst});
                 if (all) return;
                 if (round % 16 == 15) whole = !shrink(active, worst);
             } else if (worst <= 0.5 * options_.violation || round % 64 == 63) {
@@ -309,13 +320,15 @@ class Descent {
         for (Index i : active) {
             bool settled = true;
             for (const auto& machine : machines_) {
-                const double u = machine.y[i] * machine.f[at(i)], g = machine.g[at(i)], s = problem_.weights[i],
-                             q = machine.q[at(i)];
-                settled &= loss_.violation(u - worst, g, s, q) == 0 && loss_.violation(u + worst, g, s, q) == 0;
+                const double u = machine.y[i] * machine.f[at(i)], g = machine.g[at(i)],
+                             s = problem_.weights[i], q = machine.q[at(i)];
+                settled &=
+                    loss_.violation(u - worst, g, s, q) == 0 && loss_.violation(u + worst, g, s, q) == 0;
             }
             if (!settled) kept.push_back(i);
         }
-        if (static_cast<Index>(kept.size()) < kWorkingSet / 4 || kept.size() * 10 > active.size() * 9) return false;
+        if (static_cast<Index>(kept.size()) < kWorkingSet / 4 || kept.size() * 10 > active.size() * 9)
+            return false;
         active = kept;
         return true;
     }
@@ -350,14 +363,18 @@ class Descent {
 }  // namespace
 
 template <class T, class Loss>
-Solution solve_coordinate(const KernelSource<T>& source, const Problem& problem, const Loss& loss, const Options& options,
-                          Threads& threads) {
+Solution solve_coordinate(const KernelSource<T>& source, const Problem& problem, const Loss& loss,
+                          const Options& options, Threads& threads) {
     return Descent<T, Loss>(source, problem, loss, options, threads).run();
 }
 
-template Solution solve_coordinate(const KernelSource<float>&, const Problem&, const OdmLoss&, const Options&, Threads&);
-template Solution solve_coordinate(const KernelSource<double>&, const Problem&, const OdmLoss&, const Options&, Threads&);
-template Solution solve_coordinate(const KernelSource<float>&, const Problem&, const HingeLoss&, const Options&, Threads&);
-template Solution solve_coordinate(const KernelSource<double>&, const Problem&, const HingeLoss&, const Options&, Threads&);
+template Solution solve_coordinate(const KernelSource<float>&, const Problem&, const OdmLoss&, const Options&,
+                                   Threads&);
+template Solution solve_coordinate(const KernelSource<double>&, const Problem&, const OdmLoss&,
+                                   const Options&, Threads&);
+template Solution solve_coordinate(const KernelSource<float>&, const Problem&, const HingeLoss&,
+                                   const Options&, Threads&);
+template Solution solve_coordinate(const KernelSource<double>&, const Problem&, const HingeLoss&,
+                                   const Options&, Threads&);
 
 }  // namespace sodm

@@ -1,4 +1,5 @@
-// The two losses, each through its margins m_i = y_i f(x_i) and signed duals g_i. W is the sum of the weights s_i.
+// The two losses, each through its margins m_i = y_i f(x_i) and signed duals g_i. W is the sum of the weights
+// s_i.
 #pragma once
 
 #include <algorithm>
@@ -38,8 +39,8 @@ struct OdmLoss {
     double dual_slope(double g, double s) const {
         return g >= 0 ? low / s * g - (1 - theta) : high / s * g - (1 + theta);
     }
-    // How far an instance is from satisfying KKT, in units of the margin: the step its dual would make on its own, times
-    // the curvature of that step.
+    // How far an instance is from satisfying KKT, in units of the margin: the step its dual would make on its
+    // own, times the curvature of that step.
     double violation(double m, double g, double s, double q) const {
         const double to = prox(q * g - m, q, s);
         return std::fabs(to - g) * (q + (to + g >= 0 ? low : high) / s);
@@ -56,7 +57,9 @@ struct HingeLoss {
     double dual(double g, double) const { return -g; }
     double prox(double r, double q, double s) const { return std::min(cost * s, std::max(0.0, (r + 1) / q)); }
     double feasible(double g, double s) const { return std::min(cost * s, std::max(0.0, g)); }
-    double violation(double m, double g, double s, double q) const { return std::fabs(prox(q * g - m, q, s) - g) * q; }
+    double violation(double m, double g, double s, double q) const {
+        return std::fabs(prox(q * g - m, q, s) - g) * q;
+    }
 };
 
 }  // namespace sodm

@@ -37,6 +37,7 @@ def solve(
     n_threads: int = 1,
     start: np.ndarray | None = None,
     progress: Callable[[dict[str, Any]], None] | None = None,
+    stop: Any = None,
 ) -> SolveResult:
     """Solve one machine per row of `signs`, all on the same kernel values.
 
@@ -52,12 +53,14 @@ def solve(
     solver : {"auto", "newton", "dcd"}
         Newton is for the ODM loss only; "auto" picks.
     tol : float
-        Relative duality gap to reach. The largest KKT violation must also be below sqrt(tol): the gap is
-        quadratic in the violation, so both ask for the same accuracy.
+        Relative duality gap to reach. The largest KKT violation must also be below sqrt(10 tol), in
+        units of the margin: the gap is quadratic in the violation.
     start : ndarray of shape (n_problems, n), optional
         Duals to start from.
     progress : callable, optional
-        Called with a dict (stage, rows, iteration, gap) now and then.
+        Called with a dict (stage, rows, iteration, gap, violation) now and then.
+    stop : StopToken of the core, optional
+        Lets another thread end this call; it then raises `_core.Interrupted`.
 
     Returns
     -------
@@ -74,13 +77,14 @@ def solve(
         theta=float(loss.theta) if odm else 0.0,
         method=solver,
         tol=float(tol),
-        violation=float(np.sqrt(tol)),
+        violation=float(np.sqrt(10 * tol)),
         max_iter=int(max_iter),
         cache_bytes=int(cache_bytes),
         seed=int(seed),
         n_threads=int(n_threads),
         start=None if start is None else np.ascontiguousarray(start, dtype=np.float64),
         progress=progress,
+        stop=stop,
     )
     return SolveResult(
         duals=result.duals,
