@@ -51,8 +51,12 @@ void assess(Machine<Loss>& machine, const double* weights, const Loss& loss) {
     machine.gap = (reg + primal + dual) / std::max(std::fabs(machine.objective), 1e-300);
     machine.violation = violation;
     if (!std::isfinite(machine.objective))
+<<<<<<< HEAD
+        throw std::invalid_argument("kernel values are not finite: scale the features or change the kernel's parameters");
+=======
         throw std::runtime_error(
             "kernel values are not finite: scale the features or change the kernel's parameters");
+>>>>>>> main
 }
 
 // Sweeps over a stored square block k (n x n): g and f of its rows. Returns the sweeps made. Stops when no

@@ -57,7 +57,7 @@ constexpr double kLevelTol = 0.03;
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
 [[noreturn]] void not_finite() {
-    throw std::runtime_error(
+    throw std::invalid_argument(
         "kernel values are not finite: scale the features or change the kernel's parameters");
 }
 
@@ -335,7 +335,8 @@ double find_step(const Slope& slope, double limit) {
         high = std::min(limit, 2 * high);
         slope_high = slope(high);
     }
-    for (int k = 0; k < 40 && high - low > 1e-4; ++k) {
+    // Relative to the step: with a large lam the Newton point may lie a million times too far.
+    for (int k = 0; k < 40 && high - low > 1e-4 * high; ++k) {
         const double margin = 0.1 * (high - low);
         const double guess = std::clamp(low + (high - low) * slope_low / (slope_low - slope_high),
                                         low + margin, high - margin);
@@ -663,8 +664,12 @@ class Newton {
         whole.a = x;
         whole.f = fx;
         whole.assess(loss);
+        // Where the best f is nearly the one we have (contradictory rows, large lam) the primal moves by
+        // rounding alone, while the duals, and with them the gap, still have all the way to go.
+        const bool closes = whole.absolute_gap < 0.5 * machine.absolute_gap &&
+                            whole.objective <= machine.objective * (1 + 1e-6);
         const bool falls =
-            machine.dual_steps ? whole.dual <= machine.dual : whole.objective <= machine.objective;
+            machine.dual_steps ? whole.dual <= machine.dual : closes || whole.objective <= machine.objective;
         if (falls) {
             std::swap(machine, whole);
         } else {
