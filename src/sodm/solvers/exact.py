@@ -26,8 +26,8 @@ Source = "_core.Points | _core.MatrixSource | _core.FunctionSource"
 def violation_tolerance(tol: float) -> float:
     """The largest KKT violation, in units of the margin, that goes with a relative duality gap of `tol`.
 
-    The gap is quadratic in the violation; the factor was chosen so that neither criterion is idle: at the default tol
-    a margin may be off by 0.1.
+    The gap is quadratic in the violation; the factor was chosen so that neither criterion is idle: at the
+    default tol a margin may be off by 0.1.
     """
     return float(np.sqrt(10 * tol))
 
@@ -75,15 +75,15 @@ def solve(
     -------
     SolveResult
     """
-    odm = isinstance(loss, OdmLoss)
+    odm = loss if isinstance(loss, OdmLoss) else None
     result = _core.solve(
         source,
         np.ascontiguousarray(signs, dtype=np.float64),
         np.ascontiguousarray(weights, dtype=np.float64),
         loss="odm" if odm else "hinge",
         lam=float(loss.lam),
-        upsilon=float(loss.upsilon) if odm else 1.0,
-        theta=float(loss.theta) if odm else 0.0,
+        upsilon=float(odm.upsilon) if odm else 1.0,
+        theta=float(odm.theta) if odm else 0.0,
         method=solver,
         tol=float(tol),
         violation=violation_tolerance(tol),
