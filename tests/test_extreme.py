@@ -112,7 +112,7 @@ def test_odm_in_double(data: Any, kernel: str, gamma: Any, lam: float, theta: fl
         y,
     )
     assert np.isfinite(machine.decision_function(X)).all()
-    # The condition of K + ridge, at most: from about 1e12 on the digits of a double may not reach the tolerance,
+    # The condition of K + ridge, at most: from about 1e12 on a double may not reach the tolerance,
     # and the fit says so.
     condition = machine._fitted_kernel.diag(X).max() * lam / (1 - theta) ** 2
     assert not gave_up or condition > 1e12
