@@ -120,6 +120,7 @@ class PointSet {
   private:
     void fill(const RowsView& view, const KernelFunction& kernel);
     void set_norms(const KernelFunction& kernel);
+    double largest_half_square() const;
 };
 
 // k(x_i, z_j) of two point sets; the same set twice gives a Gram matrix.
