@@ -32,6 +32,7 @@ from sodm.problem.kernels import KERNELS, Kernel, is_symmetric, resolve_gamma
 from sodm.problem.losses import HingeLoss, Loss, OdmLoss
 from sodm.problem.problem import Problem
 from sodm.problem.rows import canonical
+from sodm.solvers.exact import violation_tolerance
 from sodm.solvers.result import SolveResult
 
 FLOATS = [np.float64, np.float32]
@@ -332,7 +333,7 @@ class KernelMachineClassifier(ClassifierMixin, BaseEstimator):
         warnings.warn(
             f"{type(self).__name__} stopped after {result.n_iter[worst]} iterations{which} at a relative "
             f"duality gap of {result.gap[worst]:.2e} and a violation of {result.violation[worst]:.2e}, "
-            f"above tol={self.tol:g} or its square root. {remedy}.",
+            f"above tol={self.tol:g} or sqrt(10 tol)={violation_tolerance(self.tol):.2g}. {remedy}.",
             ConvergenceWarning,
             stacklevel=4,
         )

@@ -57,7 +57,7 @@ class ODMClassifier(KernelMachineClassifier):
         Semismooth Newton, dual coordinate descent, or what suits the problem. The hinge loss takes "dcd".
     tol : float, default=1e-3
         The fit ends when the relative duality gap is at most this and the largest violation of the optimality
-        conditions, in units of the margin, at most its square root (the gap is quadratic in the violation).
+        conditions, in units of the margin, at most ``sqrt(10 * tol)``: the gap is quadratic in it.
     max_iter : int, default=1000
         Most Newton steps or sweeps.
     fit_intercept : bool, default=False
