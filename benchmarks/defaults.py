@@ -10,6 +10,7 @@ Differences are paired: both machines see the same splits.
 import argparse
 import itertools
 import os
+import sys
 import time
 from collections import defaultdict
 from dataclasses import dataclass
@@ -73,6 +74,7 @@ def main() -> None:
         svc[name].append(fit(SVC(), X, y, X_test, y_test))
         for k, candidate in enumerate(candidates):
             ours[k, name].append(fit(machine_of(candidate, X), X, y, X_test, y_test))
+        print(f"{name}, split {seed + 1} of {options.seeds} done", file=sys.stderr)
 
     log = Log("defaults", len(os.sched_getaffinity(0)))
     gains = {

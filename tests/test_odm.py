@@ -51,7 +51,7 @@ def state(machine: ODMClassifier) -> bytes:
 def test_fitted_attributes_of_two_classes(kernel: Any, loss: str) -> None:
     X, y = rows_and_labels(150)
     rows = gram("rbf", X, X, gamma=0.5) if kernel == "precomputed" else X
-    machine = ODMClassifier(kernel=kernel, loss=loss).fit(rows, np.array(["no", "yes"])[y])
+    machine = ODMClassifier(kernel=kernel, loss=loss, lam=100.0).fit(rows, np.array(["no", "yes"])[y])
     n_sv = len(machine.support_)
     assert machine.classes_.tolist() == ["no", "yes"]
     assert machine.dual_coef_.shape == (1, n_sv) and np.all(machine.dual_coef_ != 0)

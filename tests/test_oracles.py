@@ -62,7 +62,9 @@ def duals_of(machine: ODMClassifier, signs: np.ndarray) -> np.ndarray:
 def test_objective_and_conditions_against_a_quadratic_program(kernel: str, loss: str, n: int) -> None:
     X, y, K, name = setting(kernel, n, seed=n)
     weights, signs = weights_for(n, seed=n), 2.0 * y - 1
-    machine = ODMClassifier(kernel=name, loss=loss, lam=30.0, **PARAMETERS, **EXACT).fit(X, y, weights)
+    machine = ODMClassifier(kernel=name, loss=loss, lam=30.0, theta=0.3, **PARAMETERS, **EXACT).fit(
+        X, y, weights
+    )
     objective, f = quadratic_program(K, signs, weights, loss_of(machine))
     assert machine.objective_ == pytest.approx(objective, rel=1e-8)
     np.testing.assert_allclose(machine.decision_function(X), f, atol=1e-4)
@@ -73,7 +75,9 @@ def test_objective_and_conditions_against_a_quadratic_program(kernel: str, loss:
     assert violation < 2e-5
     assert machine.dual_gap_ <= EXACT["tol"] and machine.violation_ <= violation_tolerance(EXACT["tol"])
 
-    single = ODMClassifier(kernel=name, loss=loss, lam=30.0, tol=3e-6, random_state=0, **PARAMETERS)
+    single = ODMClassifier(
+        kernel=name, loss=loss, lam=30.0, theta=0.3, tol=3e-6, random_state=0, **PARAMETERS
+    )
     single.fit(X, y, weights)
     assert single.objective_ == pytest.approx(objective, rel=1e-5)
     primal, _, violation = reference.certificate(K, signs, weights, loss_of(machine), duals_of(single, signs))

@@ -43,11 +43,11 @@ class ODMClassifier(KernelMachineClassifier):
         Degree of the poly kernel.
     coef0 : float, default=0.0
         Constant in the poly and sigmoid kernels.
-    lam : float, default=100.0
+    lam : float, default=2000.0
         Weight of the loss against the norm, > 0: larger fits the training rows more closely.
     upsilon : float, default=0.5
         Weight of margins above the zone against margins below it, in (0, 1].
-    theta : float, default=0.3
+    theta : float, default=0.6
         Half-width of the zone without loss, in [0, 1). Rows with margins in it are no support vectors, so a
         larger theta gives a sparser machine.
     loss : {"odm", "hinge"}, default="odm"
