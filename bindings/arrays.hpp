@@ -4,6 +4,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include <atomic>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -38,7 +39,8 @@ inline RowsView dense_view(const AnyArray& x) {
     return view;
 }
 
-inline RowsView csr_view(const AnyArray& data, const AnyArray& indices, const AnyArray& indptr, Index features) {
+inline RowsView csr_view(const AnyArray& data, const AnyArray& indices, const AnyArray& indptr,
+                         Index features) {
     const bool wide = indices.dtype() == nb::dtype<std::int64_t>();
     if (indices.dtype() != indptr.dtype() || (!wide && indices.dtype() != nb::dtype<std::int32_t>()))
         throw std::invalid_argument("indices and indptr must both be int32 or both be int64");
@@ -62,14 +64,28 @@ nb::ndarray<nb::numpy, T> to_numpy(std::vector<T>&& values, std::initializer_lis
     return nb::ndarray<nb::numpy, T>(kept->data(), shape, owner);
 }
 
-// Lets Ctrl-C through while the core runs without the GIL, and passes progress to a Python callable:
-// progress(record) may return False to ask the core to stop where it is.
+// A flag that any Python thread can raise to stop solvers running in others.
+class StopToken {
+  public:
+    void stop() { stopped_.store(true, std::memory_order_relaxed); }
+    bool stopped() const { return stopped_.load(std::memory_order_relaxed); }
+
+  private:
+    std::atomic<bool> stopped_{false};
+};
+
+// Lets Ctrl-C through while the core runs without the GIL.
 class PythonMonitor : public Monitor {
   public:
+    explicit PythonMonitor(const StopToken* token = nullptr) : token_(token) {}
     void poll() override {
+        if (token_ && token_->stopped()) throw Interrupted();
         nb::gil_scoped_acquire gil;
         if (PyErr_CheckSignals() != 0) throw nb::python_error();
     }
+
+  private:
+    const StopToken* token_;
 };
 
 }  // namespace sodm::bindings

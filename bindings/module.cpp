@@ -9,9 +9,11 @@ namespace nb = nanobind;
 
 NB_MODULE(_core, m) {
     m.doc() = "The compiled core of sodm.";
-    m.def("resolve_threads", &sodm::resolve_threads, nb::arg("n_jobs"), "Threads to use for n_jobs (-1: all cores).");
+    m.def("resolve_threads", &sodm::resolve_threads, nb::arg("n_jobs"),
+          "Threads to use for n_jobs (-1: all cores).");
     m.def("simd_name", &sodm::simd_name, "The instruction set in use.");
-    m.def("simd_select", &sodm::simd_select, nb::arg("name"), "Pin an instruction set; False if it is not to be had.");
+    m.def("simd_select", &sodm::simd_select, nb::arg("name"),
+          "Pin an instruction set; False if it is not to be had.");
     sodm::bindings::bind_kernels(m);
     sodm::bindings::bind_linear(m);
     sodm::bindings::bind_fold(m);

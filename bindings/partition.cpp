@@ -1,11 +1,11 @@
-// Pivoted Cholesky, on points or on a kernel known only as a Python function.
+// Pivoted Cholesky, of kernel values from anywhere.
 #include <nanobind/stl/tuple.h>
 
 #include <tuple>
 
 #include "module.hpp"
 #include "pivoted_cholesky.hpp"
-#include "points.hpp"
+#include "sources.hpp"
 
 namespace sodm::bindings {
 
@@ -28,65 +28,27 @@ std::tuple<Pivots, Doubles, nb::object> to_python(PivotedCholesky<T>&& found, In
     return {to_numpy(std::move(found.pivots), {rank}), to_numpy(std::move(found.residual), {rows}), factor};
 }
 
-template <class T>
-auto factorise(const KernelSource<T>& source, Index n, const PivotOptions& options, bool return_factor,
+auto factorise(nb::handle source_object, Index rank, Index first, double tolerance, bool return_factor,
                int n_threads) {
-    PivotedCholesky<T> found;
-    {
-        nb::gil_scoped_release nogil;
-        PythonMonitor monitor;
-        Threads threads(n_threads, &monitor);
-        found = pivoted_cholesky(source, Subset::all(n), options, threads);
-    }
-    return to_python(std::move(found), n, return_factor);
-}
-
-auto pivoted_cholesky_of_points(const Points& points, Index rank, Index first, double tolerance,
-                                bool return_factor, int n_threads) {
-    const PivotOptions options{rank, first, tolerance};
-    return std::visit(
-        [&](const auto& set) {
-            using T = std::decay_t<decltype(set->row_norm[0])>;
-            PointKernel<T> source(points.kernel, *set, *set);
-            return factorise<T>(source, set->n, options, return_factor, n_threads);
-        },
-        points.set);
-}
-
-// block(rows, columns) gives the kernel values of these row numbers. It runs under the GIL, so one thread
-// will do.
-auto pivoted_cholesky_of_function(Vector diagonal, const nb::callable& block, Index rank, Index first,
-                                  double tolerance, bool return_factor) {
-    const Index n = static_cast<Index>(diagonal.shape(0));
-    auto fill = [&block](const Index* rows, int n_rows, const Index* columns, int n_columns, double* out) {
-        nb::gil_scoped_acquire gil;
-        auto numbers = [](const Index* list, int count) {
-            return nb::cast(
-                to_numpy(std::vector<Index>(list, list + count), {static_cast<std::size_t>(count)}));
+    const AnySource any = source_of(source_object);
+    const Index n = size_of(any);
+    return with_source(any, [&](const auto& source, bool) {
+        auto factor = [&] {
+            nb::gil_scoped_release nogil;
+            PythonMonitor monitor;
+            Threads threads(n_threads, &monitor);
+            return pivoted_cholesky(source, Subset::all(n), {rank, first, tolerance}, threads);
         };
-        const auto values = nb::cast<Matrix>(block(numbers(rows, n_rows), numbers(columns, n_columns)));
-        if (static_cast<int>(values.shape(0)) != n_rows || static_cast<int>(values.shape(1)) != n_columns)
-            throw std::invalid_argument(
-                "the kernel gave a block of the wrong shape: one row per row of its first "
-                "argument and one column per row of its second are needed");
-        for (int r = 0; r < n_rows; ++r)
-            std::copy_n(values.data() + r * n_columns, n_columns, out + r * kTile);
-    };
-    FunctionKernel<double> source(n, n, std::vector<double>(diagonal.data(), diagonal.data() + n), 0.0, fill);
-    return factorise<double>(source, n, {rank, first, tolerance}, return_factor, 1);
+        return to_python(factor(), n, return_factor);
+    });
 }
 
 }  // namespace
 
 void bind_partition(nb::module_& m) {
-    m.def("pivoted_cholesky", &pivoted_cholesky_of_points, nb::arg("points"), nb::arg("rank"),
-          nb::arg("first") = -1, nb::arg("tolerance") = 0.0, nb::arg("return_factor") = false,
-          nb::arg("n_threads") = 1,
-          "(pivots, residual, factor or None): greedy partial Cholesky factor of the points' Gram matrix.");
-    m.def("pivoted_cholesky", &pivoted_cholesky_of_function, nb::arg("diagonal"), nb::arg("block"),
-          nb::arg("rank"), nb::arg("first") = -1, nb::arg("tolerance") = 0.0,
-          nb::arg("return_factor") = false,
-          "The same for a kernel given as block(rows, columns) -> float64 values of these row numbers.");
+    m.def("pivoted_cholesky", &factorise, nb::arg("source"), nb::arg("rank"), nb::arg("first") = -1,
+          nb::arg("tolerance") = 0.0, nb::arg("return_factor") = false, nb::arg("n_threads") = 1,
+          "(pivots, residual, factor or None): greedy partial Cholesky factor of the source's Gram matrix.");
 }
 
 }  // namespace sodm::bindings

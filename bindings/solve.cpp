@@ -1,4 +1,6 @@
 // The exact solver, on points, a stored matrix, or a Python function.
+#include "solve.hpp"
+
 #include <nanobind/stl/function.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -6,86 +8,11 @@
 #include <optional>
 
 #include "module.hpp"
-#include "points.hpp"
-#include "solve.hpp"
+#include "sources.hpp"
 
 namespace sodm::bindings {
 
 namespace {
-
-// A stored Gram matrix; Python keeps the array alive.
-struct MatrixSource {
-    nb::object owner;
-    RowsView view;
-    double offset;
-    bool twice;
-};
-
-// fn(rows, columns) -> array of kernel values
-struct FunctionSource {
-    nb::object function;
-    std::vector<double> diagonal;
-    double offset;
-    bool twice;
-};
-
-using AnySource = std::variant<const Points*, const MatrixSource*, const FunctionSource*>;
-
-AnySource source_of(nb::handle object) {
-    if (nb::isinstance<Points>(object)) return nb::cast<const Points*>(object);
-    if (nb::isinstance<MatrixSource>(object)) return nb::cast<const MatrixSource*>(object);
-    if (nb::isinstance<FunctionSource>(object)) return nb::cast<const FunctionSource*>(object);
-    throw nb::type_error("source must be Points, MatrixSource or FunctionSource");
-}
-
-template <class T>
-typename FunctionKernel<T>::Function python_kernel(const FunctionSource& source) {
-    return [&source](const Index* rows, int n_rows, const Index* columns, int n_columns, T* out) {
-        nb::gil_scoped_acquire gil;
-        auto list = [](const Index* values, int n) {
-            std::vector<Index> copy(values, values + n);
-            return to_numpy(std::move(copy), {static_cast<std::size_t>(n)});
-        };
-        using Block = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-        nb::object result = source.function(list(rows, n_rows), list(columns, n_columns));
-        Block block = nb::cast<Block>(result);
-        if (static_cast<int>(block.shape(0)) != n_rows || static_cast<int>(block.shape(1)) != n_columns)
-            throw std::invalid_argument("the kernel function must return one row per row of its first argument and one "
-                                        "column per row of its second");
-        for (int r = 0; r < n_rows; ++r)
-            for (int c = 0; c < n_columns; ++c) out[r * kTile + c] = static_cast<T>(block(r, c));
-    };
-}
-
-// Calls f with the KernelSource<T> behind a Python source, and whether its matrix may be indefinite.
-template <class F>
-auto with_source(const AnySource& any, F f) {
-    if (auto* points = std::get_if<const Points*>(&any)) {
-        const Points& p = **points;
-        if (p.twice()) {
-            PointKernel<double> source(p.kernel, *std::get<1>(p.set), *std::get<1>(p.set));
-            return f(source, !p.kernel.positive_definite());
-        }
-        PointKernel<float> source(p.kernel, *std::get<0>(p.set), *std::get<0>(p.set));
-        return f(source, !p.kernel.positive_definite());
-    }
-    if (auto* matrix = std::get_if<const MatrixSource*>(&any)) {
-        const MatrixSource& m = **matrix;
-        if (m.twice) return f(MatrixKernel<double>(m.view, m.offset), true);
-        return f(MatrixKernel<float>(m.view, m.offset), true);
-    }
-    const FunctionSource& function = **std::get_if<const FunctionSource*>(&any);
-    const auto n = static_cast<Index>(function.diagonal.size());
-    if (function.twice)
-        return f(FunctionKernel<double>(n, n, function.diagonal, function.offset, python_kernel<double>(function)), true);
-    return f(FunctionKernel<float>(n, n, function.diagonal, function.offset, python_kernel<float>(function)), true);
-}
-
-Index size_of(const AnySource& any) {
-    if (auto* points = std::get_if<const Points*>(&any)) return (*points)->n();
-    if (auto* matrix = std::get_if<const MatrixSource*>(&any)) return (*matrix)->view.n;
-    return static_cast<Index>((*std::get_if<const FunctionSource*>(&any))->diagonal.size());
-}
 
 struct Result {
     Solution solution;
@@ -94,9 +21,10 @@ struct Result {
     std::uint64_t evaluations;
 };
 
-Result solve(nb::handle source_object, Matrix signs, Vector weights, const std::string& loss, double lam, double upsilon,
-             double theta, const std::string& method, double tol, double violation, int max_iter, std::size_t cache_bytes,
-             std::uint64_t seed, int n_threads, std::optional<Matrix> start, nb::object progress) {
+Result solve(nb::handle source_object, Matrix signs, Vector weights, const std::string& loss, double lam,
+             double upsilon, double theta, const std::string& method, double tol, double violation,
+             int max_iter, std::size_t cache_bytes, std::uint64_t seed, int n_threads,
+             std::optional<Matrix> start, nb::object progress, const StopToken* stop) {
     const AnySource any = source_of(source_object);
     const Index n = size_of(any);
     if (static_cast<Index>(signs.shape(1)) != n || static_cast<Index>(weights.shape(0)) != n)
@@ -130,13 +58,14 @@ Result solve(nb::handle source_object, Matrix signs, Vector weights, const std::
     for (Index i = 0; i < n; ++i) total += problem.weights[i];
 
     nb::gil_scoped_release nogil;
-    PythonMonitor monitor;
+    PythonMonitor monitor(stop);
     Threads threads(n_threads, &monitor);
     return with_source(any, [&](const auto& source, bool maybe_indefinite) {
         problem.maybe_indefinite = maybe_indefinite;
-        Solution solution = loss == "hinge"
-                                ? solve_coordinate(source, problem, HingeLoss(lam, total), options, threads)
-                                : solve_odm(method, source, problem, OdmLoss(lam, upsilon, theta, total), options, threads);
+        Solution solution =
+            loss == "hinge"
+                ? solve_coordinate(source, problem, HingeLoss(lam, total), options, threads)
+                : solve_odm(method, source, problem, OdmLoss(lam, upsilon, theta, total), options, threads);
         return Result{std::move(solution), n, problem.count, source.evaluations()};
     });
 }
@@ -150,6 +79,12 @@ auto copy_out(const std::vector<T>& values, std::initializer_list<std::size_t> s
 }  // namespace
 
 void bind_solve(nb::module_& m) {
+    nb::exception<Interrupted>(m, "Interrupted");
+    nb::class_<StopToken>(m, "StopToken")
+        .def(nb::init<>())
+        .def("stop", &StopToken::stop, "Ask every solver that was given this token to stop soon.")
+        .def_prop_ro("stopped", &StopToken::stopped);
+
     nb::class_<MatrixSource>(m, "MatrixSource")
         .def(
             "__init__",
@@ -161,40 +96,58 @@ void bind_solve(nb::module_& m) {
         .def(
             "__init__",
             [](FunctionSource* self, Vector diagonal, double offset, nb::object function, bool twice) {
-                new (self) FunctionSource{std::move(function),
-                                          std::vector<double>(diagonal.data(), diagonal.data() + diagonal.shape(0)), offset,
-                                          twice};
+                new (self) FunctionSource{
+                    std::move(function),
+                    std::vector<double>(diagonal.data(), diagonal.data() + diagonal.shape(0)), offset, twice};
             },
             nb::arg("diagonal"), nb::arg("offset"), nb::arg("function"), nb::arg("double") = false);
 
     nb::class_<Result>(m, "Result")
-        .def_prop_ro("duals",
-                     [](const Result& r) {
-                         return copy_out(r.solution.duals, {static_cast<std::size_t>(r.count), static_cast<std::size_t>(r.n)});
-                     }, nb::rv_policy::automatic)
-        .def_prop_ro("decision",
-                     [](const Result& r) {
-                         return copy_out(r.solution.decision,
-                                         {static_cast<std::size_t>(r.count), static_cast<std::size_t>(r.n)});
-                     }, nb::rv_policy::automatic)
-        .def_prop_ro("objective", [](const Result& r) { return copy_out(r.solution.objective, {r.solution.objective.size()}); }, nb::rv_policy::automatic)
-        .def_prop_ro("gap", [](const Result& r) { return copy_out(r.solution.gap, {r.solution.gap.size()}); }, nb::rv_policy::automatic)
-        .def_prop_ro("violation", [](const Result& r) { return copy_out(r.solution.violation, {r.solution.violation.size()}); }, nb::rv_policy::automatic)
-        .def_prop_ro("iterations",
-                     [](const Result& r) { return copy_out(r.solution.iterations, {r.solution.iterations.size()}); }, nb::rv_policy::automatic)
-        .def_prop_ro("converged",
-                     [](const Result& r) {
-                         std::vector<int> flags(r.solution.converged.begin(), r.solution.converged.end());
-                         return copy_out(flags, {flags.size()});
-                     }, nb::rv_policy::automatic)
+        .def_prop_ro(
+            "duals",
+            [](const Result& r) {
+                return copy_out(r.solution.duals,
+                                {static_cast<std::size_t>(r.count), static_cast<std::size_t>(r.n)});
+            },
+            nb::rv_policy::automatic)
+        .def_prop_ro(
+            "decision",
+            [](const Result& r) {
+                return copy_out(r.solution.decision,
+                                {static_cast<std::size_t>(r.count), static_cast<std::size_t>(r.n)});
+            },
+            nb::rv_policy::automatic)
+        .def_prop_ro(
+            "objective",
+            [](const Result& r) { return copy_out(r.solution.objective, {r.solution.objective.size()}); },
+            nb::rv_policy::automatic)
+        .def_prop_ro(
+            "gap", [](const Result& r) { return copy_out(r.solution.gap, {r.solution.gap.size()}); },
+            nb::rv_policy::automatic)
+        .def_prop_ro(
+            "violation",
+            [](const Result& r) { return copy_out(r.solution.violation, {r.solution.violation.size()}); },
+            nb::rv_policy::automatic)
+        .def_prop_ro(
+            "iterations",
+            [](const Result& r) { return copy_out(r.solution.iterations, {r.solution.iterations.size()}); },
+            nb::rv_policy::automatic)
+        .def_prop_ro(
+            "converged",
+            [](const Result& r) {
+                std::vector<int> flags(r.solution.converged.begin(), r.solution.converged.end());
+                return copy_out(flags, {flags.size()});
+            },
+            nb::rv_policy::automatic)
         .def_prop_ro("method", [](const Result& r) { return r.solution.method; })
         .def_prop_ro("shift", [](const Result& r) { return r.solution.shift; })
         .def_ro("evaluations", &Result::evaluations);
 
-    m.def("solve", &solve, nb::arg("source"), nb::arg("signs"), nb::arg("weights"), nb::arg("loss"), nb::arg("lam"),
-          nb::arg("upsilon"), nb::arg("theta"), nb::arg("method"), nb::arg("tol"), nb::arg("violation"), nb::arg("max_iter"),
-          nb::arg("cache_bytes"), nb::arg("seed"), nb::arg("n_threads"), nb::arg("start").none(),
-          nb::arg("progress").none());
+    m.def("solve", &solve, nb::arg("source"), nb::arg("signs"), nb::arg("weights"), nb::arg("loss"),
+          nb::arg("lam"), nb::arg("upsilon"), nb::arg("theta"), nb::arg("method"), nb::arg("tol"),
+          nb::arg("violation"), nb::arg("max_iter"), nb::arg("cache_bytes"), nb::arg("seed"),
+          nb::arg("n_threads"), nb::arg("start").none(), nb::arg("progress").none(),
+          nb::arg("stop").none() = nb::none());
 }
 
 }  // namespace sodm::bindings

@@ -49,7 +49,8 @@ void GramMatrix<T>::store_missing() {
         const Index i = stored_ - 1 - static_cast<Index>(t);
         source_.load_columns(Subset{rows_.data(), size()}, i * kTile, height(i), w);
         for (Index j = 0; j <= i; ++j)
-            evaluate_tile(j, w, tiles_[static_cast<std::size_t>(i)].data() + static_cast<std::size_t>(j) * kTileValues);
+            evaluate_tile(
+                j, w, tiles_[static_cast<std::size_t>(i)].data() + static_cast<std::size_t>(j) * kTileValues);
     });
 }
 
@@ -68,11 +69,13 @@ void GramMatrix<T>::apply(const double* x, int n_vectors, double* y) {
     const SimdOps<T>& ops = simd<T>();
     Buffer<T> xt(static_cast<std::size_t>(padded * n_vectors));
     for (int v = 0; v < n_vectors; ++v) {
-        std::transform(x + v * n, x + (v + 1) * n, xt.data() + v * padded, [](double a) { return static_cast<T>(a); });
+        std::transform(x + v * n, x + (v + 1) * n, xt.data() + v * padded,
+                       [](double a) { return static_cast<T>(a); });
         std::fill(xt.data() + v * padded + n, xt.data() + (v + 1) * padded, T(0));
     }
 
-    // Strips of tile rows, as many as the problem's size says; each has its own sums, added up in strip order.
+    // Strips of tile rows, as many as the problem's size says; each has its own sums, added up in strip
+    // order.
     const Index by_memory = std::max<Index>(1, (Index(32) << 20) / (padded * n_vectors * 8));
     const Index strips = std::max<Index>(1, std::min<Index>({16, tiles, by_memory}));
     std::vector<std::vector<double>> sums(static_cast<std::size_t>(strips));
@@ -94,8 +97,10 @@ void GramMatrix<T>::apply(const double* x, int n_vectors, double* y) {
                 const T* tile = stored ? stored + static_cast<std::size_t>(j) * kTileValues : w.tile.data();
                 if (!stored) evaluate_tile(j, w, w.tile.data());
                 for (int v = 0; v < n_vectors; ++v) {
-                    const T *xj = xt.data() + v * padded + j * kTile, *xi = xt.data() + v * padded + i * kTile;
-                    double *sj = sum.data() + v * padded + j * kTile, *si = sum.data() + v * padded + i * kTile;
+                    const T *xj = xt.data() + v * padded + j * kTile,
+                            *xi = xt.data() + v * padded + i * kTile;
+                    double *sj = sum.data() + v * padded + j * kTile,
+                           *si = sum.data() + v * padded + i * kTile;
                     std::fill(from_rows, from_rows + kTile, T(0));
                     if (i == j) {
                         ops.add_rows(tile, kTile, height(j), lanes, xj, from_rows);
@@ -128,7 +133,8 @@ void GramMatrix<T>::relax(double* f, const BlockStep& solve) {
     Buffer<T> diagonal(kTileValues);
     for (Index i = 0; i < tiles; ++i) {
         const Subset all{rows_.data(), size()};
-        const T* block = i < stored_ ? tiles_[static_cast<std::size_t>(i)].data() + static_cast<std::size_t>(i) * kTileValues
+        const T* block = i < stored_ ? tiles_[static_cast<std::size_t>(i)].data() +
+                                           static_cast<std::size_t>(i) * kTileValues
                                      : diagonal.data();
         if (i >= stored_) {
             source_.load_columns(all, i * kTile, height(i), work[0]);
@@ -137,33 +143,35 @@ void GramMatrix<T>::relax(double* f, const BlockStep& solve) {
         std::fill(change, change + kTile, T(0));
         solve(i * kTile, height(i), block, change);
         if (std::all_of(change, change + kTile, [](T c) { return c == 0; })) continue;
-        threads_.run(static_cast<std::size_t>((tiles + kGroup - 1) / kGroup), [&](std::size_t group, int worker) {
-            Workspace<T>& w = work[static_cast<std::size_t>(worker)];
-            alignas(64) T sum[kTile];
-            bool loaded = false;
-            for (Index j = static_cast<Index>(group) * kGroup; j < std::min(tiles, (static_cast<Index>(group) + 1) * kGroup);
-                 ++j) {
-                const Index row = std::max(i, j), other = std::min(i, j);
-                const T* tile;
-                if (row < stored_) {
-                    tile = tiles_[static_cast<std::size_t>(row)].data() + static_cast<std::size_t>(other) * kTileValues;
-                } else {
-                    // Evaluate with block i as the rows, whatever the storage order would have been.
-                    w.tile.resize(kTileValues);
-                    source_.load_columns(all, j * kTile, height(j), w);
-                    evaluate_tile(i, w, w.tile.data());
-                    tile = w.tile.data();
-                    loaded = true;
+        threads_.run(
+            static_cast<std::size_t>((tiles + kGroup - 1) / kGroup), [&](std::size_t group, int worker) {
+                Workspace<T>& w = work[static_cast<std::size_t>(worker)];
+                alignas(64) T sum[kTile];
+                bool loaded = false;
+                for (Index j = static_cast<Index>(group) * kGroup;
+                     j < std::min(tiles, (static_cast<Index>(group) + 1) * kGroup); ++j) {
+                    const Index row = std::max(i, j), other = std::min(i, j);
+                    const T* tile;
+                    if (row < stored_) {
+                        tile = tiles_[static_cast<std::size_t>(row)].data() +
+                               static_cast<std::size_t>(other) * kTileValues;
+                    } else {
+                        // Evaluate with block i as the rows, whatever the storage order would have been.
+                        w.tile.resize(kTileValues);
+                        source_.load_columns(all, j * kTile, height(j), w);
+                        evaluate_tile(i, w, w.tile.data());
+                        tile = w.tile.data();
+                        loaded = true;
+                    }
+                    std::fill(sum, sum + kTile, T(0));
+                    if (j >= i || loaded)
+                        ops.add_rows(tile, kTile, height(i), lanes_for<T>(height(j)), change, sum);
+                    else
+                        ops.add_columns(tile, kTile, height(j), lanes_for<T>(height(i)), change, sum);
+                    loaded = false;
+                    for (int c = 0; c < height(j); ++c) f[j * kTile + c] += static_cast<double>(sum[c]);
                 }
-                std::fill(sum, sum + kTile, T(0));
-                if (j >= i || loaded)
-                    ops.add_rows(tile, kTile, height(i), lanes_for<T>(height(j)), change, sum);
-                else
-                    ops.add_columns(tile, kTile, height(j), lanes_for<T>(height(i)), change, sum);
-                loaded = false;
-                for (int c = 0; c < height(j); ++c) f[j * kTile + c] += static_cast<double>(sum[c]);
-            }
-        });
+            });
     }
 }
 

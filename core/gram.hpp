@@ -11,8 +11,9 @@
 
 namespace sodm {
 
-// Only one triangle exists, in tiles of kTile x kTile. Tile rows are stored as long as they fit the memory limit and
-// evaluated again in every product where they do not: the product is the same, only its speed differs.
+// Only one triangle exists, in tiles of kTile x kTile. Tile rows are stored as long as they fit the memory
+// limit and evaluated again in every product where they do not: the product is the same, only its speed
+// differs.
 template <class T>
 class GramMatrix {
   public:
@@ -31,15 +32,17 @@ class GramMatrix {
     // y[v * n + i] = sum_j k(i, j) x[v * n + j] for v < n_vectors.
     void apply(const double* x, int n_vectors, double* y);
 
-    // One pass of block coordinate steps: for each block of kTile rows in turn, solve(first, count, diagonal block
-    // (row stride kTile), change) looks at f there, changes what it wants and returns in `change` how much each
-    // coefficient moved; f (of all rows) is then brought up to date.
+    // One pass of block coordinate steps: for each block of kTile rows in turn, solve(first, count, diagonal
+    // block (row stride kTile), change) looks at f there, changes what it wants and returns in `change` how
+    // much each coefficient moved; f (of all rows) is then brought up to date.
     using BlockStep = std::function<void(Index first, int count, const T* block, T* change)>;
     void relax(double* f, const BlockStep& solve);
 
   private:
     Index tile_rows() const { return (size() + kTile - 1) / kTile; }
-    int height(Index tile_row) const { return static_cast<int>(std::min<Index>(kTile, size() - tile_row * kTile)); }
+    int height(Index tile_row) const {
+        return static_cast<int>(std::min<Index>(kTile, size() - tile_row * kTile));
+    }
     void evaluate_tile(Index j, Workspace<T>& work, T* out) const;
     void store_missing();
 

@@ -9,13 +9,14 @@ namespace sodm {
 
 namespace {
 
-// Above this (scaled, halved, squared) norm the cancellation in <x, z> - |x|^2/2 - |z|^2/2 costs more than 1e-5 of
-// a single-precision kernel value: sum squared differences instead.
+// Above this (scaled, halved, squared) norm the cancellation in <x, z> - |x|^2/2 - |z|^2/2 costs more than
+// 1e-5 of a single-precision kernel value: sum squared differences instead.
 constexpr double kProductNormLimit = 100.0;
 
 // Sparse rows against dense panels cost about 1.4 times as much per stored value as dense rows do.
 constexpr double kSparseDensity = 0.5;
 constexpr Index kSparseFeatures = 16;
+constexpr Index kDenseCells = Index(100) << 20;
 
 double density(const RowsView& view) {
     if (view.n == 0 || view.features == 0) return 1.0;
@@ -39,7 +40,8 @@ std::vector<double> column_means(const RowsView& view) {
                 mean[static_cast<std::size_t>(view.index(e))] += view.value(e);
         } else {
             for (Index k = 0; k < view.features; ++k)
-                mean[static_cast<std::size_t>(k)] += view.value(i * view.row_stride + k * view.feature_stride);
+                mean[static_cast<std::size_t>(k)] +=
+                    view.value(i * view.row_stride + k * view.feature_stride);
         }
     }
     for (double& m : mean) m /= static_cast<double>(view.n);
@@ -62,19 +64,37 @@ template <class T>
 PointSet<T>::PointSet(const RowsView& view, const KernelFunction& kernel)
     : n(view.n), features(view.features), layout(choose_layout(view, kernel)) {
     fill(view, kernel);
-    if (kernel.kind == KernelKind::rbf && !layout.sparse) {
-        double largest = 0;
-        for (Index i = 0; i < n; ++i) {
-            double norm = 0;
-            for (Index k = 0; k < features; ++k) {
-                const double v = static_cast<double>(dense[static_cast<std::size_t>(i * features + k)]);
-                norm += v * v / 2;
-            }
-            largest = std::max(largest, norm);
+    if (kernel.kind == KernelKind::rbf && !(largest_half_square() <= kProductNormLimit)) {
+        // Sparse rows know products only: make them dense if there is room.
+        if (layout.sparse && n * features <= kDenseCells) {
+            layout.sparse = false;
+            layout.centre = column_means(view);
+            value.release();
+            std::vector<std::int32_t>().swap(feature);
+            std::vector<std::int64_t>().swap(ptr);
+            fill(view, kernel);
         }
-        if (!(largest <= kProductNormLimit)) layout.pairing = Pairing::squared_difference;
+        if (!layout.sparse && !(largest_half_square() <= kProductNormLimit))
+            layout.pairing = Pairing::squared_difference;
     }
     set_norms(kernel);
+}
+
+// The largest |x|^2 / 2 of the points as they are laid out; NaN if there is one.
+template <class T>
+double PointSet<T>::largest_half_square() const {
+    double largest = 0;
+    for (Index i = 0; i < n; ++i) {
+        const T* from =
+            layout.sparse ? value.data() + ptr[static_cast<std::size_t>(i)] : dense.data() + i * features;
+        const Index count = layout.sparse
+                                ? ptr[static_cast<std::size_t>(i) + 1] - ptr[static_cast<std::size_t>(i)]
+                                : features;
+        double sum = 0;
+        for (Index k = 0; k < count; ++k) sum += static_cast<double>(from[k]) * static_cast<double>(from[k]);
+        if (!(sum / 2 <= largest)) largest = sum / 2;
+    }
+    return largest;
 }
 
 template <class T>
@@ -86,7 +106,8 @@ PointSet<T>::PointSet(const RowsView& view, const KernelFunction& kernel, const 
 
 template <class T>
 void PointSet<T>::fill(const RowsView& view, const KernelFunction& kernel) {
-    const double scale = kernel.kind == KernelKind::rbf ? std::sqrt(2 * kernel.gamma) : 1.0;
+    // |x - z|^2 / 2 of the scaled points is the exponent of 2 in the RBF kernel.
+    const double scale = kernel.kind == KernelKind::rbf ? std::sqrt(2 * kernel.gamma / std::log(2.0)) : 1.0;
     if (layout.sparse) {
         ptr.assign(static_cast<std::size_t>(n) + 1, 0);
         std::vector<T> values;
@@ -121,7 +142,8 @@ void PointSet<T>::fill(const RowsView& view, const KernelFunction& kernel) {
         } else {
             for (Index k = 0; k < features; ++k) {
                 const double c = layout.centre.empty() ? 0.0 : layout.centre[static_cast<std::size_t>(k)];
-                row[k] = static_cast<T>((view.value(i * view.row_stride + k * view.feature_stride) - c) * scale);
+                row[k] =
+                    static_cast<T>((view.value(i * view.row_stride + k * view.feature_stride) - c) * scale);
             }
         }
     }
@@ -172,7 +194,8 @@ void PointSet<T>::set_norms(const KernelFunction& kernel) {
             value_at = square;
             if (kernel.kind == KernelKind::polynomial)
                 value_at = std::pow(kernel.gamma * square + kernel.coef0, kernel.degree);
-            if (kernel.kind == KernelKind::sigmoid) value_at = std::tanh(kernel.gamma * square + kernel.coef0);
+            if (kernel.kind == KernelKind::sigmoid)
+                value_at = std::tanh(kernel.gamma * square + kernel.coef0);
         }
         diagonal[static_cast<std::size_t>(i)] = value_at + kernel.offset;
     }
@@ -209,8 +232,8 @@ void PointKernel<T>::load_dense_columns(Workspace<T>& work) const {
     }
 }
 
-// Panels over all features, or, when there are very many, over the features that occur in these columns: slot 0 is
-// a line of zeros for all others.
+// Panels over all features, or, when there are very many, over the features that occur in these columns: slot
+// 0 is a line of zeros for all others.
 template <class T>
 void PointKernel<T>::load_sparse_columns(Workspace<T>& work) const {
     constexpr int W = kPanel<T>;
@@ -223,8 +246,8 @@ void PointKernel<T>::load_sparse_columns(Workspace<T>& work) const {
         for (std::int32_t f : work.touched) work.slot_of_feature[static_cast<std::size_t>(f)] = 0;
         work.touched.clear();
         for (Index column : work.columns)
-            for (auto e = z_.ptr[static_cast<std::size_t>(column)]; e < z_.ptr[static_cast<std::size_t>(column) + 1];
-                 ++e) {
+            for (auto e = z_.ptr[static_cast<std::size_t>(column)];
+                 e < z_.ptr[static_cast<std::size_t>(column) + 1]; ++e) {
                 const std::int32_t f = z_.feature[static_cast<std::size_t>(e)];
                 auto& slot = work.slot_of_feature[static_cast<std::size_t>(f)];
                 if (slot) continue;
@@ -248,15 +271,19 @@ void PointKernel<T>::load_sparse_columns(Workspace<T>& work) const {
 template <class T>
 void PointKernel<T>::tile(Subset rows, Index first, int count, Workspace<T>& work, T* out) const {
     constexpr int W = kPanel<T>;
-    constexpr int kDepth = 256;  // features at a time, so that a panel stays in the nearest cache
     const SimdOps<T>& ops = simd<T>();
     const int lanes = lanes_for<T>(static_cast<int>(work.columns.size()));
     const Index d = x_.features;
 
-    work.row_norm.resize(static_cast<std::size_t>(count));
-    for (int r = 0; r < count; ++r)
-        work.row_norm[static_cast<std::size_t>(r)] = x_.row_norm[static_cast<std::size_t>(rows[first + r])];
-
+    const T* x = gather_rows(rows, first, count, work);
+    this->count(static_cast<std::uint64_t>(count) * work.columns.size());
+    if (direct()) {
+        for (int p = 0; p < lanes; p += W)
+            ops.rbf_values(x, d, count, static_cast<int>(d),
+                           work.panels.data() + static_cast<std::ptrdiff_t>(p) * d, work.row_norm.data(),
+                           work.column_norm.data() + p, static_cast<T>(kernel_.offset), out + p, kTile);
+        return;
+    }
     if (x_.layout.sparse) {
         const Index slots = static_cast<Index>(work.panels.size()) / lanes;
         work.row_ptr.assign(1, 0);
@@ -270,11 +297,13 @@ void PointKernel<T>::tile(Subset rows, Index first, int count, Workspace<T>& wor
         std::size_t at = 0;
         for (int r = 0; r < count; ++r) {
             const auto i = static_cast<std::size_t>(rows[first + r]);
-            for (auto e = static_cast<std::size_t>(x_.ptr[i]); e < static_cast<std::size_t>(x_.ptr[i + 1]); ++e) {
+            for (auto e = static_cast<std::size_t>(x_.ptr[i]); e < static_cast<std::size_t>(x_.ptr[i + 1]);
+                 ++e) {
                 std::int32_t f = x_.feature[e];
                 if (renumbers()) {
                     f = work.slot_of_feature[static_cast<std::size_t>(f)];
-                    // Only products vanish with the column's value; differences need every feature of the row.
+                    // Only products vanish with the column's value; differences need every feature of the
+                    // row.
                     if (f == 0 && x_.layout.pairing == Pairing::product) continue;
                 }
                 work.row_feature.push_back(f);
@@ -283,29 +312,54 @@ void PointKernel<T>::tile(Subset rows, Index first, int count, Workspace<T>& wor
             work.row_ptr.push_back(static_cast<std::int64_t>(at));
         }
         for (int p = 0; p < lanes; p += W)
-            ops.pair_sparse(x_.layout.pairing, work.row_value.data(), work.row_feature.data(), work.row_ptr.data(),
-                            count, work.panels.data() + static_cast<std::ptrdiff_t>(p) * slots, out + p, kTile);
+            ops.pair_sparse(x_.layout.pairing, work.row_value.data(), work.row_feature.data(),
+                            work.row_ptr.data(), count,
+                            work.panels.data() + static_cast<std::ptrdiff_t>(p) * slots, out + p, kTile);
     } else {
-        const T* x = x_.dense.data() + (rows.list ? 0 : first * d);
-        if (rows.list) {
-            work.rows.resize(static_cast<std::size_t>(count * d));
-            for (int r = 0; r < count; ++r)
-                std::copy_n(x_.dense.data() + rows[first + r] * d, d, work.rows.data() + r * d);
-            x = work.rows.data();
-        }
         for (int p = 0; p < lanes; p += W) {
             const T* panel = work.panels.data() + static_cast<std::ptrdiff_t>(p) * d;
             Index k = 0;
             do {
                 const int depth = static_cast<int>(std::min<Index>(kDepth, d - k));
-                ops.pair_dense(x_.layout.pairing, x + k, d, 1, count, depth, panel + k * W, W, out + p, kTile, k > 0);
+                ops.pair_dense(x_.layout.pairing, x + k, d, 1, count, depth, panel + k * W, W, out + p, kTile,
+                               k > 0);
                 k += kDepth;
             } while (k < d);
         }
     }
-    ops.transform(kernel_, x_.layout.pairing == Pairing::product, out, kTile, count, lanes, work.row_norm.data(),
-                  work.column_norm.data());
+    ops.transform(kernel_, x_.layout.pairing == Pairing::product, out, kTile, count, lanes,
+                  work.row_norm.data(), work.column_norm.data());
+}
+
+template <class T>
+bool PointKernel<T>::add_weighted(Subset rows, Index first, int count, Workspace<T>& work, const T* a,
+                                  T* y) const {
+    if (!direct()) return false;
+    constexpr int W = kPanel<T>;
+    const int lanes = lanes_for<T>(static_cast<int>(work.columns.size()));
+    const Index d = x_.features;
+    const T* x = gather_rows(rows, first, count, work);
+    for (int p = 0; p < lanes; p += W)
+        simd<T>().rbf_sum(x, d, count, static_cast<int>(d),
+                          work.panels.data() + static_cast<std::ptrdiff_t>(p) * d, work.row_norm.data(),
+                          work.column_norm.data() + p, static_cast<T>(kernel_.offset), a, y + p);
     this->count(static_cast<std::uint64_t>(count) * work.columns.size());
+    return true;
+}
+
+// The norms of these rows, and for dense points their features one row after another.
+template <class T>
+const T* PointKernel<T>::gather_rows(Subset rows, Index first, int count, Workspace<T>& work) const {
+    work.row_norm.resize(static_cast<std::size_t>(count));
+    for (int r = 0; r < count; ++r)
+        work.row_norm[static_cast<std::size_t>(r)] = x_.row_norm[static_cast<std::size_t>(rows[first + r])];
+    if (x_.layout.sparse) return nullptr;
+    const Index d = x_.features;
+    if (!rows.list) return x_.dense.data() + first * d;
+    work.rows.resize(static_cast<std::size_t>(count * d));
+    for (int r = 0; r < count; ++r)
+        std::copy_n(x_.dense.data() + rows[first + r] * d, d, work.rows.data() + r * d);
+    return work.rows.data();
 }
 
 // -------------------------------------------------------------------------------------------- MatrixKernel

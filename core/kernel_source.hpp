@@ -12,7 +12,12 @@
 
 namespace sodm {
 
-constexpr int kTile = 128;  // columns of a tile; a multiple of every panel width
+// What solvers say when infinities or NaN come out of a kernel.
+constexpr const char* kNotFinite =
+    "kernel values are not finite: scale the features or change the kernel's parameters";
+
+constexpr int kTile = 128;   // columns of a tile; a multiple of every panel width
+constexpr int kDepth = 256;  // features at a time, so that a panel stays in the nearest cache
 
 // What one worker thread needs to evaluate tiles: the prepared columns, gathered rows, and the tile itself.
 template <class T>
@@ -37,11 +42,15 @@ class KernelSource {
     virtual double diagonal(Index i) const = 0;
     // Rows a tile should have: enough to amortise the call, few enough to stay in the nearest cache.
     virtual int row_chunk() const { return 48; }
-    // Prepares the columns first..first+count-1 of the subset, count <= kTile, for the calls of `tile` that follow.
+    // Prepares the columns first..first+count-1 of the subset, count <= kTile, for the calls of `tile` that
+    // follow.
     virtual void load_columns(Subset columns, Index first, int count, Workspace<T>& work) const = 0;
     // out[r * kTile + c] = k(row r, column c) for rows first..first+count-1 of the subset. Lanes beyond the
     // prepared columns, up to the next panel, are written too and mean nothing.
     virtual void tile(Subset rows, Index first, int count, Workspace<T>& work, T* out) const = 0;
+    // y[c] += sum_r a[r] k(row r, column c) for as many rows as wanted, without a tile. False if this source
+    // cannot.
+    virtual bool add_weighted(Subset, Index, int, Workspace<T>&, const T*, T*) const { return false; }
 
     std::uint64_t evaluations() const { return evaluations_.load(std::memory_order_relaxed); }
 
@@ -74,10 +83,12 @@ struct RowsView {
         return single ? static_cast<const float*>(values)[e] : static_cast<const double*>(values)[e];
     }
     Index index(Index e) const {
-        return wide ? static_cast<const std::int64_t*>(indices)[e] : static_cast<const std::int32_t*>(indices)[e];
+        return wide ? static_cast<const std::int64_t*>(indices)[e]
+                    : static_cast<const std::int32_t*>(indices)[e];
     }
     Index start(Index i) const {
-        return wide ? static_cast<const std::int64_t*>(indptr)[i] : static_cast<const std::int32_t*>(indptr)[i];
+        return wide ? static_cast<const std::int64_t*>(indptr)[i]
+                    : static_cast<const std::int32_t*>(indptr)[i];
     }
 };
 
@@ -109,6 +120,7 @@ class PointSet {
   private:
     void fill(const RowsView& view, const KernelFunction& kernel);
     void set_norms(const KernelFunction& kernel);
+    double largest_half_square() const;
 };
 
 // k(x_i, z_j) of two point sets; the same set twice gives a Gram matrix.
@@ -122,8 +134,16 @@ class PointKernel : public KernelSource<T> {
     double diagonal(Index i) const override { return x_.diagonal[static_cast<std::size_t>(i)]; }
     void load_columns(Subset columns, Index first, int count, Workspace<T>& work) const override;
     void tile(Subset rows, Index first, int count, Workspace<T>& work, T* out) const override;
+    bool add_weighted(Subset rows, Index first, int count, Workspace<T>& work, const T* a,
+                      T* y) const override;
 
   private:
+    // RBF of dense rows with not too many features has inner loops of its own.
+    bool direct() const {
+        return kernel_.kind == KernelKind::rbf && !x_.layout.sparse &&
+               x_.layout.pairing == Pairing::product && x_.features <= kDepth;
+    }
+    const T* gather_rows(Subset rows, Index first, int count, Workspace<T>& work) const;
     void load_dense_columns(Workspace<T>& work) const;
     void load_sparse_columns(Workspace<T>& work) const;
     bool renumbers() const { return x_.features > 4096; }
@@ -158,7 +178,8 @@ class FunctionKernel : public KernelSource<T> {
   public:
     using Function =
         std::function<void(const Index* rows, int n_rows, const Index* columns, int n_columns, T* out)>;
-    FunctionKernel(Index n_rows, Index n_columns, std::vector<double> diagonal, double offset, Function function)
+    FunctionKernel(Index n_rows, Index n_columns, std::vector<double> diagonal, double offset,
+                   Function function)
         : n_rows_(n_rows),
           n_columns_(n_columns),
           diagonal_(std::move(diagonal)),

@@ -22,7 +22,8 @@ double smallest_eigenvalue(Index n, std::uint64_t seed, int steps,
         multiply(v, w);
         const double alpha = dot(v.data(), w.data(), n);
         diagonal.push_back(alpha);
-        for (std::size_t i = 0; i < v.size(); ++i) w[i] -= alpha * v[i] + (off.empty() ? 0.0 : off.back() * previous[i]);
+        for (std::size_t i = 0; i < v.size(); ++i)
+            w[i] -= alpha * v[i] + (off.empty() ? 0.0 : off.back() * previous[i]);
         norm = std::sqrt(dot(w.data(), w.data(), n));
         if (!(norm > 1e-12)) break;
         off.push_back(norm);

@@ -13,8 +13,8 @@ constexpr Index kBlock = 64;
 
 // out[r][c] -= sum_k a[r][k] b[c][k]: rows of a against rows of b, through the micro-kernel of the tiles.
 // `packed` and `sum` are scratch.
-void subtract_product(const double* a, Index lda, int rows, const double* b, Index ldb, int columns, int depth,
-                      double* out, Index ldo, Buffer<double>& packed, Buffer<double>& sum) {
+void subtract_product(const double* a, Index lda, int rows, const double* b, Index ldb, int columns,
+                      int depth, double* out, Index ldo, Buffer<double>& packed, Buffer<double>& sum) {
     constexpr int W = kPanel<double>;
     const SimdOps<double>& ops = simd<double>();
     packed.resize(static_cast<std::size_t>(W * depth));

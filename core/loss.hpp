@@ -1,4 +1,5 @@
-// The two losses, each through its margins m_i = y_i f(x_i) and signed duals g_i. W is the sum of the weights s_i.
+// The two losses, each through its margins m_i = y_i f(x_i) and signed duals g_i. W is the sum of the weights
+// s_i.
 #pragma once
 
 #include <algorithm>
@@ -11,6 +12,7 @@ namespace sodm {
 //   dual term    low/(2s) g^2 - (1-theta) g  for g >= 0,   high/(2s) g^2 - (1+theta) g  for g < 0
 //   low = W (1-theta)^2 / lam  (the paper's M c upsilon),  high = low / upsilon  (M c)
 struct OdmLoss {
+    static constexpr bool kMostlyBounded = false;
     double theta, low, high;
 
     OdmLoss(double lam, double upsilon, double theta_, double total_weight)
@@ -38,8 +40,8 @@ struct OdmLoss {
     double dual_slope(double g, double s) const {
         return g >= 0 ? low / s * g - (1 - theta) : high / s * g - (1 + theta);
     }
-    // How far an instance is from satisfying KKT, in units of the margin: the step its dual would make on its own, times
-    // the curvature of that step.
+    // How far an instance is from satisfying KKT, in units of the margin: the step its dual would make on its
+    // own, times the curvature of that step.
     double violation(double m, double g, double s, double q) const {
         const double to = prox(q * g - m, q, s);
         return std::fabs(to - g) * (q + (to + g >= 0 ? low : high) / s);
@@ -48,6 +50,7 @@ struct OdmLoss {
 
 // Support vector machine without bias: primal term C s (1-m)_+, dual term -g on 0 <= g <= C s, C = lam / W.
 struct HingeLoss {
+    static constexpr bool kMostlyBounded = true;
     double cost;
 
     HingeLoss(double lam, double total_weight) : cost(lam / total_weight) {}
@@ -56,7 +59,9 @@ struct HingeLoss {
     double dual(double g, double) const { return -g; }
     double prox(double r, double q, double s) const { return std::min(cost * s, std::max(0.0, (r + 1) / q)); }
     double feasible(double g, double s) const { return std::min(cost * s, std::max(0.0, g)); }
-    double violation(double m, double g, double s, double q) const { return std::fabs(prox(q * g - m, q, s) - g) * q; }
+    double violation(double m, double g, double s, double q) const {
+        return std::fabs(prox(q * g - m, q, s) - g) * q;
+    }
 };
 
 }  // namespace sodm

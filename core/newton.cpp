@@ -1,30 +1,34 @@
 // Exact ODM by semismooth Newton on working sets, coordinate steps between the Newton steps.
 //
-//   min_g  1/2 g'Qg + sum_i dual(g_i),   Q_ij = y_i y_j k(x_i, x_j),   a_j = y_j g_j,  f = K a,  m_i = y_i f_i
+//   min_g  1/2 g'Qg + sum_i dual(g_i),   Q_ij = y_i y_j k(x_i, x_j),   a_j = y_j g_j,  f = K a,  m_i = y_i
+//   f_i
 //
-// The optimum is piecewise linear in its data: with A = {i : g_i != 0}, D_i = low/s_i or high/s_i by the sign of g_i
-// and t_i = y_i (1 -+ theta), it solves
+// The optimum is piecewise linear in its data: with A = {i : g_i != 0}, D_i = low/s_i or high/s_i by the sign
+// of g_i and t_i = y_i (1 -+ theta), it solves
 //
 //   (K_AA + D_A) a_A = t_A,   a = 0 elsewhere.
 //
-// A step guesses A and the signs and solves this by conjugate gradients, preconditioned with a Nystrom factor. How to
-// go there depends on which half of the duality gap is the larger:
+// A step guesses A and the signs and solves this by conjugate gradients, preconditioned with a Nystrom
+// factor. How to go there depends on which half of the duality gap is the larger:
 //
-//   primal  A = rows with a margin outside the dead zone (Chapelle 2007); exact line search on the primal. Finds its
-//           way from far away, but rows that left A keep a rest of their old dual until a whole step is taken.
-//   dual    coordinate steps first, which settle what is decided among near neighbours (Newton steps alone chatter about
-//           it); A = rows whose own coordinate step leaves a nonzero dual; coefficients whose sign came out wrong are
-//           dropped; exact line search on the dual.
+//   primal  A = rows with a margin outside the dead zone (Chapelle 2007); exact line search on the primal.
+//   Finds its
+//           way from far away, but rows that left A keep a rest of their old dual until a whole step is
+//           taken.
+//   dual    coordinate steps first, which settle what is decided among near neighbours (Newton steps alone
+//   chatter about
+//           it); A = rows whose own coordinate step leaves a nonzero dual; coefficients whose sign came out
+//           wrong are dropped; exact line search on the dual.
 //
 // One that no longer moves the gap gives way to the other.
 //
-// Rows well inside the dead zone never enter: the working set has the rows outside it or near its edge, its Gram matrix is
-// kept in memory as far as it fits, and all other rows are looked at again when the working set is solved. A cold start
-// would make the first working set far too large, so nested random subsamples are solved first; from any f the KKT
-// conditions tell which rows matter and give their duals (the lift).
+// Rows well inside the dead zone never enter: the working set has the rows outside it or near its edge, its
+// Gram matrix is kept in memory as far as it fits, and all other rows are looked at again when the working
+// set is solved. A cold start would make the first working set far too large, so nested random subsamples are
+// solved first; from any f the KKT conditions tell which rows matter and give their duals (the lift).
 //
-// For a solution of the system with residual r the duality gap is sum_A r_i^2 / (2 D_i): conjugate gradients are stopped
-// by that.
+// For a solution of the system with residual r the duality gap is sum_A r_i^2 / (2 D_i): conjugate gradients
+// are stopped by that.
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -52,9 +56,7 @@ constexpr double kLevelTol = 0.03;
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
-[[noreturn]] void not_finite() {
-    throw std::runtime_error("kernel values are not finite: scale the features or change the kernel's parameters");
-}
+[[noreturn]] void not_finite() { throw std::invalid_argument(kNotFinite); }
 
 // One machine on a list of rows: all rows of a level, or a working set.
 struct Machine {
@@ -63,7 +65,9 @@ struct Machine {
     int iterations = 0;
     bool dual_steps = false, stuck = false;
     double gap_to_beat = 0;
-    int primal_only = 0;  // steps until a dual step is tried again
+    int idle = 0;
+    int primal_only = 0,
+        patience = 2;       // steps until a dual step is tried again; twice as many after each failure
     Values kept_a, kept_f;  // from before the dual step under trial
 
     void resize(std::size_t n) {
@@ -110,11 +114,11 @@ class WorkingMatrix {
     virtual void relax(Machine& machine, const OdmLoss& loss, double shift) = 0;
 };
 
-// Exact coordinate steps among the rows first..first+count-1, on their block of kernel values. Returns whether anything
-// moved; change[r] is by how much a moved.
+// Exact coordinate steps among the rows first..first+count-1, on their block of kernel values. Returns
+// whether anything moved; change[r] is by how much a moved.
 template <class T, class U>
-bool relax_block(Machine& machine, const OdmLoss& loss, double shift, Index first, int count, const T* block, Index stride,
-                 int sweeps, U* change) {
+bool relax_block(Machine& machine, const OdmLoss& loss, double shift, Index first, int count, const T* block,
+                 Index stride, int sweeps, U* change) {
     Values f(machine.f.begin() + first, machine.f.begin() + first + count);
     bool moved = false;
     for (int sweep = 0; sweep < sweeps; ++sweep) {
@@ -122,7 +126,8 @@ bool relax_block(Machine& machine, const OdmLoss& loss, double shift, Index firs
         for (int r = 0; r < count; ++r) {
             const auto i = at(first + r);
             const double g = machine.y[i] * machine.a[i], q = machine.q[i];
-            const double step = machine.y[i] * (loss.prox(q * g - machine.y[i] * f[at(r)], q, machine.s[i]) - g);
+            const double step =
+                machine.y[i] * (loss.prox(q * g - machine.y[i] * f[at(r)], q, machine.s[i]) - g);
             if (step == 0) continue;
             machine.a[i] += step;
             change[r] += static_cast<U>(step);
@@ -176,7 +181,8 @@ class DenseMatrix : public WorkingMatrix {
     }
     void relax(Machine& machine, const OdmLoss& loss, double shift) override {
         Values change(at(n_), 0.0);
-        if (!relax_block(machine, loss, shift, 0, static_cast<int>(n_), k_.data(), n_, 3, change.data())) return;
+        if (!relax_block(machine, loss, shift, 0, static_cast<int>(n_), k_.data(), n_, 3, change.data()))
+            return;
         std::vector<Values> f;
         multiply({&machine.a}, f);
         for (std::size_t i = 0; i < machine.size(); ++i) machine.f[i] = f[0][i] + shift * machine.a[i];
@@ -217,7 +223,8 @@ class IterativeMatrix : public WorkingMatrix {
         gram_.apply(in.data(), static_cast<int>(x.size()), out.data());
         y.resize(x.size());
         for (std::size_t v = 0; v < x.size(); ++v)
-            y[v].assign(out.begin() + static_cast<Index>(v * n), out.begin() + static_cast<Index>((v + 1) * n));
+            y[v].assign(out.begin() + static_cast<Index>(v * n),
+                        out.begin() + static_cast<Index>((v + 1) * n));
     }
 
     bool solve(const std::vector<Step*>& steps, double shift) override {
@@ -276,7 +283,8 @@ class IterativeMatrix : public WorkingMatrix {
             for (std::size_t v = 0; v < running.size(); ++v) {
                 Run& run = *running[v];
                 Values& q = out[v];
-                for (std::size_t i = 0; i < q.size(); ++i) q[i] = run.inverse[i] > 0 ? q[i] + run.d[i] * run.p[i] : 0.0;
+                for (std::size_t i = 0; i < q.size(); ++i)
+                    q[i] = run.inverse[i] > 0 ? q[i] + run.d[i] * run.p[i] : 0.0;
                 const double curvature = dot(run.p.data(), q.data(), n);
                 if (!(curvature > 0)) return false;
                 const double length = run.rz / curvature;
@@ -290,17 +298,19 @@ class IterativeMatrix : public WorkingMatrix {
     }
 
     void relax(Machine& machine, const OdmLoss& loss, double shift) override {
-        
         gram_.relax(machine.f.data(), [&](Index first, int count, const T* block, T* change) {
             relax_block(machine, loss, shift, first, count, block, kTile, 10, change);
-            for (int r = 0; r < count; ++r) machine.f[at(first + r)] += shift * static_cast<double>(change[r]);
+            for (int r = 0; r < count; ++r)
+                machine.f[at(first + r)] += shift * static_cast<double>(change[r]);
         });
     }
 
   private:
     static constexpr Index kPool = 4096;
     // More landmarks save conjugate gradient steps of n^2, and cost n rank^2.
-    static Index rank_for(Index n) { return std::clamp<Index>(n / 16, 64, 600); }
+    static Index rank_for(Index n) {
+        return std::min<Index>({n / 3, static_cast<Index>(6.5 * std::sqrt(n)), 600});
+    }
 
     Threads& threads_;
     GramMatrix<T> gram_;
@@ -308,7 +318,8 @@ class IterativeMatrix : public WorkingMatrix {
     std::uint64_t seed_;
 };
 
-// Where an increasing function, negative at 0, passes zero: between 0 and `limit`, or `limit`. It may have jumps.
+// Where an increasing function, negative at 0, passes zero: between 0 and `limit`, or `limit`. It may have
+// jumps.
 template <class Slope>
 double find_step(const Slope& slope, double limit) {
     const double start = slope(0), enough = 0.02 * std::fabs(start);
@@ -322,10 +333,11 @@ double find_step(const Slope& slope, double limit) {
         high = std::min(limit, 2 * high);
         slope_high = slope(high);
     }
-    for (int k = 0; k < 40 && high - low > 1e-4; ++k) {
+    // Relative to the step: with a large lam the Newton point may lie a million times too far.
+    for (int k = 0; k < 40 && high - low > 1e-4 * high; ++k) {
         const double margin = 0.1 * (high - low);
-        const double guess =
-            std::clamp(low + (high - low) * slope_low / (slope_low - slope_high), low + margin, high - margin);
+        const double guess = std::clamp(low + (high - low) * slope_low / (slope_low - slope_high),
+                                        low + margin, high - margin);
         const double value = slope(guess);
         if (std::fabs(value) <= enough) return guess;
         if (value < 0) {
@@ -340,7 +352,8 @@ double find_step(const Slope& slope, double limit) {
 }
 
 // Both objectives are convex and piecewise quadratic along a + step (x - a), f + step (fx - f).
-double line_search(const Machine& machine, const Values& x, const Values& fx, const OdmLoss& loss, bool on_dual) {
+double line_search(const Machine& machine, const Values& x, const Values& fx, const OdmLoss& loss,
+                   bool on_dual) {
     const std::size_t n = machine.size();
     Values da(n), df(n);
     double linear = 0, quadratic = 0;
@@ -357,7 +370,8 @@ double line_search(const Machine& machine, const Values& x, const Values& fx, co
                 for (std::size_t i = 0; i < n; ++i)
                     if (da[i] != 0) {
                         // At step 0 a coefficient that is zero has the slope of the side it is going to.
-                        const double to = machine.y[i] * (machine.a[i] + step * da[i]), way = machine.y[i] * da[i];
+                        const double to = machine.y[i] * (machine.a[i] + step * da[i]),
+                                     way = machine.y[i] * da[i];
                         sum += way * loss.dual_slope(to == 0 ? 1e-300 * way : to, machine.s[i]);
                     }
                 return sum;
@@ -367,7 +381,8 @@ double line_search(const Machine& machine, const Values& x, const Values& fx, co
         [&](double step) {
             double sum = linear + step * quadratic;
             for (std::size_t i = 0; i < n; ++i)
-                sum += machine.y[i] * df[i] * loss.slope(machine.y[i] * (machine.f[i] + step * df[i]), machine.s[i]);
+                sum += machine.y[i] * df[i] *
+                       loss.slope(machine.y[i] * (machine.f[i] + step * df[i]), machine.s[i]);
             return sum;
         },
         8.0);
@@ -455,8 +470,8 @@ class Newton {
         for (const Machine& machine : machines_)
             for (Index i : support) weights.push_back(machine.a[at(i)]);
         kernel_apply(source_, Subset{support_rows.data(), static_cast<Index>(support.size())},
-                     Subset{rows.data(), static_cast<Index>(rows.size())}, weights.data(), problem_.count, values.data(),
-                     threads_);
+                     Subset{rows.data(), static_cast<Index>(rows.size())}, weights.data(), problem_.count,
+                     values.data(), threads_);
         for (std::size_t c = 0; c < machines_.size(); ++c)
             for (std::size_t k = 0; k < positions.size(); ++k) {
                 const auto i = at(positions[k]);
@@ -508,8 +523,10 @@ class Newton {
             WorkingMatrix& matrix = dense ? *dense : iterative_;
 
             std::vector<Machine> local = gather(members);
-            // Rows outside the working set may still come in: no use solving it much better than the level is solved.
-            const double wanted = m <= kDense && last ? 1e-14 : std::max(0.5 * tol, 0.03 * std::min(gap, 1.0));
+            // Rows outside the working set may still come in: no use solving it much better than the level is
+            // solved.
+            const double wanted =
+                m <= kDense && last ? 1e-13 : std::max(0.5 * tol, 0.03 * std::min(gap, 1.0));
             solve_working_set(matrix, local, loss, wanted, 0.7 * violation * std::max(1.0, wanted / tol), m);
             scatter(local, members);
             std::vector<Index> others;
@@ -519,9 +536,10 @@ class Newton {
         }
     }
 
-    // Adds rows to the working set: those outside the dead zone of some machine, and those nearest to its edge, a quarter
-    // as many again. Returns the new ones; a set that is mostly dead weight is made anew.
-    std::vector<Index> choose(std::vector<Index>& members, std::vector<char>& is_member, const OdmLoss& loss, Index m) const {
+    // Adds rows to the working set: those outside the dead zone of some machine, and those nearest to its
+    // edge, an eighth as many again. Returns the new ones; a set that is mostly dead weight is made anew.
+    std::vector<Index> choose(std::vector<Index>& members, std::vector<char>& is_member, const OdmLoss& loss,
+                              Index m) const {
         Values distance(at(m), HUGE_VAL);  // into the dead zone, negative outside
         for (const Machine& machine : machines_)
             for (Index i = 0; i < m; ++i) {
@@ -538,11 +556,12 @@ class Newton {
                 inside.push_back(i);
         }
         if (m <= kDense) inside.swap(outside), outside.insert(outside.end(), inside.begin(), inside.end());
-        const auto margin = std::min(inside.size(), outside.size() / 4 + 64);
+        const auto margin = std::min(inside.size(), outside.size() / 8 + 64);
         if (m > kDense && margin > 0) {
             std::nth_element(inside.begin(), inside.begin() + static_cast<Index>(margin) - 1, inside.end(),
                              [&](Index p, Index q) {
-                                 return distance[at(p)] < distance[at(q)] || (distance[at(p)] == distance[at(q)] && p < q);
+                                 return distance[at(p)] < distance[at(q)] ||
+                                        (distance[at(p)] == distance[at(q)] && p < q);
                              });
             outside.insert(outside.end(), inside.begin(), inside.begin() + static_cast<Index>(margin));
         }
@@ -550,7 +569,7 @@ class Newton {
         std::vector<Index> fresh;
         for (Index i : outside)
             if (!is_member[at(i)]) fresh.push_back(i);
-        if (members.size() + fresh.size() > 2 * outside.size()) {
+        if (4 * (members.size() + fresh.size()) > 5 * outside.size()) {
             std::fill(is_member.begin(), is_member.end(), char(0));
             members.clear();
             fresh = outside;
@@ -586,8 +605,8 @@ class Newton {
         }
     }
 
-    void solve_working_set(WorkingMatrix& matrix, std::vector<Machine>& local, const OdmLoss& loss, double tol,
-                           double violation, Index m) {
+    void solve_working_set(WorkingMatrix& matrix, std::vector<Machine>& local, const OdmLoss& loss,
+                           double tol, double violation, Index m) {
         stalled_ = true;
         const bool coarse = !std::isfinite(violation);
         for (Machine& machine : local) machine.assess(loss);
@@ -628,19 +647,27 @@ class Newton {
                 worst_violation = std::max(worst_violation, steps[v].machine->violation);
             }
             ++total_iterations_;
-            if (options_.progress) options_.progress(Progress{"newton", m, total_iterations_, worst, worst_violation});
+            if (options_.progress)
+                options_.progress(Progress{"newton", m, total_iterations_, worst, worst_violation});
         }
     }
 
-    // Goes to the Newton point, or as far towards it as the objective falls, and chooses the next step's kind.
-    static void advance(Machine& machine, const Values& x, const Values& fx, const OdmLoss& loss, bool coarse) {
+    // Goes to the Newton point, or as far towards it as the objective falls, and chooses the next step's
+    // kind.
+    static void advance(Machine& machine, const Values& x, const Values& fx, const OdmLoss& loss,
+                        bool coarse) {
         const double objective = machine.objective, gap = machine.absolute_gap;
         ++machine.iterations;
         Machine whole = machine;
         whole.a = x;
         whole.f = fx;
         whole.assess(loss);
-        const bool falls = machine.dual_steps ? whole.dual <= machine.dual : whole.objective <= machine.objective;
+        // Where the best f is nearly the one we have (contradictory rows, large lam) the primal moves by
+        // rounding alone, while the duals, and with them the gap, still have all the way to go.
+        const bool closes = whole.absolute_gap < 0.5 * machine.absolute_gap &&
+                            whole.objective <= machine.objective * (1 + 1e-6);
+        const bool falls =
+            machine.dual_steps ? whole.dual <= machine.dual : closes || whole.objective <= machine.objective;
         if (falls) {
             std::swap(machine, whole);
         } else {
@@ -662,13 +689,17 @@ class Newton {
             machine.f = machine.kept_f;
             machine.assess(loss);
             machine.dual_steps = false;
-            machine.primal_only = 3;
+            machine.primal_only = machine.patience *= 2;
         } else {
-            // Nothing gained: rounding has the last word.
-            machine.stuck = !falls && !(machine.absolute_gap < 0.95 * gap) && objective - machine.objective < 1e-4 * gap;
             if (machine.primal_only > 0) --machine.primal_only;
-            if (falls || machine.primal_only > 0 || machine.gap > 0.2) return;
-            machine.stuck = false;
+            if (falls || machine.primal_only > 0 || machine.gap > 0.2) {
+                // Nothing gained, twice: rounding has the last word.
+                const bool gained =
+                    machine.absolute_gap < 0.9 * gap || objective - machine.objective > 1e-10 * objective;
+                machine.idle = gained ? 0 : machine.idle + 1;
+                machine.stuck = machine.idle >= 2;
+                return;
+            }
             machine.dual_steps = true;
             machine.kept_a = machine.a;
             machine.kept_f = machine.f;
@@ -706,7 +737,8 @@ class Newton {
                 matrix.multiply({&x}, out);
                 y = out[0];
             });
-        const double raised = std::max({-1.1 * lowest, 2 * shift_, 1e-7 * std::fabs(source_.diagonal(0)), 1e-12});
+        const double raised =
+            std::max({-1.1 * lowest, 2 * shift_, 1e-7 * std::fabs(source_.diagonal(0)), 1e-12});
         if (!std::isfinite(raised) || raised > 1e30) not_finite();
         for (auto* machines : {&machines_, &local})
             for (Machine& machine : *machines)
@@ -755,12 +787,14 @@ class Newton {
 }  // namespace
 
 template <class T>
-Solution solve_newton(const KernelSource<T>& source, const Problem& problem, const OdmLoss& loss, const Options& options,
-                      Threads& threads) {
+Solution solve_newton(const KernelSource<T>& source, const Problem& problem, const OdmLoss& loss,
+                      const Options& options, Threads& threads) {
     return Newton<T>(source, problem, loss, options, threads).run();
 }
 
-template Solution solve_newton(const KernelSource<float>&, const Problem&, const OdmLoss&, const Options&, Threads&);
-template Solution solve_newton(const KernelSource<double>&, const Problem&, const OdmLoss&, const Options&, Threads&);
+template Solution solve_newton(const KernelSource<float>&, const Problem&, const OdmLoss&, const Options&,
+                               Threads&);
+template Solution solve_newton(const KernelSource<double>&, const Problem&, const OdmLoss&, const Options&,
+                               Threads&);
 
 }  // namespace sodm

@@ -9,17 +9,19 @@
 
 namespace sodm {
 
-// K ~ F'F with F = L^-1 K_Z, L L' = K_ZZ, for landmarks Z drawn by randomly pivoted Cholesky: each new landmark is a
-// row drawn with probability proportional to its residual, what the landmarks so far do not explain of k(x, x).
-// F is kept in tiles of kTile points: tile t is rank x kTile.
+// K ~ F'F with F = L^-1 K_Z, L L' = K_ZZ, for landmarks Z drawn by randomly pivoted Cholesky: each new
+// landmark is a row drawn with probability proportional to its residual, what the landmarks so far do not
+// explain of k(x, x). F is kept in tiles of kTile points: tile t is rank x kTile.
 template <class T>
 class NystromFactor {
   public:
     NystromFactor(const KernelSource<T>& source, Threads& threads) : source_(source), threads_(threads) {}
 
-    // Draws at most `rank` landmarks among `rows` (searching in at most `pool` of them) and factors K on them.
+    // Draws at most `rank` landmarks among `rows` (searching in at most `pool` of them) and factors K on
+    // them.
     void choose(const std::vector<Index>& rows, Index rank, Index pool, std::uint64_t seed);
-    // Computes F at these rows, which replace the rows before; `keep` of them, at the front, are there already.
+    // Computes F at these rows, which replace the rows before; `keep` of them, at the front, are there
+    // already.
     void set_rows(const std::vector<Index>& rows, Index keep);
 
     Index rank() const { return rank_; }
@@ -42,7 +44,8 @@ class NystromFactor {
 template <class T>
 class NystromPreconditioner {
   public:
-    NystromPreconditioner(const NystromFactor<T>& factor, Threads& threads) : factor_(factor), threads_(threads) {}
+    NystromPreconditioner(const NystromFactor<T>& factor, Threads& threads)
+        : factor_(factor), threads_(threads) {}
 
     // inverse_d[i] = 1 / D_i, or 0 for rows that are not part of the system.
     void set(const double* inverse_d);

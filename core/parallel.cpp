@@ -69,8 +69,7 @@ struct Threads::Team {
 
 Threads::Threads(int n_threads, Monitor* monitor)
     : count_(std::max(1, n_threads)), monitor_(monitor), team_(new Team) {
-    for (int w = 1; w < count_; ++w)
-        team_->threads.emplace_back([this, w] { team_->loop(w, *this); });
+    for (int w = 1; w < count_; ++w) team_->threads.emplace_back([this, w] { team_->loop(w, *this); });
 }
 
 Threads::~Threads() {

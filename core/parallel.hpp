@@ -66,7 +66,8 @@ class Threads {
     std::unique_ptr<Team> team_;
 };
 
-// The number of threads to use for a request in scikit-learn's convention (-1: all cores this process may use).
+// The number of threads to use for a request in scikit-learn's convention (-1: all cores this process may
+// use).
 int resolve_threads(int requested);
 
 }  // namespace sodm

@@ -5,8 +5,13 @@
 
 namespace sodm {
 
+namespace {
+constexpr Index kSumRows = 192;  // rows whose weighted sum is taken in T before it is added in double
+}
+
 template <class T, class Out>
-void kernel_block(const KernelSource<T>& source, Subset rows, Subset columns, Out* out, Index ldo, Threads& threads) {
+void kernel_block(const KernelSource<T>& source, Subset rows, Subset columns, Out* out, Index ldo,
+                  Threads& threads) {
     const int chunk = source.row_chunk();
     std::vector<Workspace<T>> work(static_cast<std::size_t>(threads.count()));
     const Index n_tiles = (columns.n + kTile - 1) / kTile;
@@ -26,12 +31,13 @@ void kernel_block(const KernelSource<T>& source, Subset rows, Subset columns, Ou
 }
 
 template <class T>
-void kernel_apply(const KernelSource<T>& source, Subset rows, Subset columns, const double* weights, int n_vectors,
-                  double* out, Threads& threads) {
+void kernel_apply(const KernelSource<T>& source, Subset rows, Subset columns, const double* weights,
+                  int n_vectors, double* out, Threads& threads) {
     const int chunk = source.row_chunk();
     const SimdOps<T>& ops = simd<T>();
     std::vector<T> a(static_cast<std::size_t>(rows.n * n_vectors));
-    std::transform(weights, weights + rows.n * n_vectors, a.begin(), [](double w) { return static_cast<T>(w); });
+    std::transform(weights, weights + rows.n * n_vectors, a.begin(),
+                   [](double w) { return static_cast<T>(w); });
 
     std::vector<Workspace<T>> work(static_cast<std::size_t>(threads.count()));
     const Index n_tiles = (columns.n + kTile - 1) / kTile;
@@ -43,7 +49,16 @@ void kernel_apply(const KernelSource<T>& source, Subset rows, Subset columns, co
         w.tile.resize(static_cast<std::size_t>(chunk * kTile));
         std::vector<double> total(static_cast<std::size_t>(n_vectors * kTile), 0.0);
         source.load_columns(columns, c0, width, w);
-        for (Index r0 = 0; r0 < rows.n; r0 += chunk) {
+        Index r0 = 0;
+        if (n_vectors == 1)  // without tiles, where the source can
+            for (; r0 < rows.n; r0 += kSumRows) {
+                const int height = static_cast<int>(std::min<Index>(kSumRows, rows.n - r0));
+                alignas(64) T y[kTile] = {};
+                if (!source.add_weighted(rows, r0, height, w, a.data() + r0, y)) break;
+                for (int c = 0; c < width; ++c)
+                    total[static_cast<std::size_t>(c)] += static_cast<double>(y[c]);
+            }
+        for (; r0 < rows.n; r0 += chunk) {
             const int height = static_cast<int>(std::min<Index>(chunk, rows.n - r0));
             source.tile(rows, r0, height, w, w.tile.data());
             for (int v = 0; v < n_vectors; ++v) {
@@ -62,6 +77,7 @@ template void kernel_block(const KernelSource<float>&, Subset, Subset, float*, I
 template void kernel_block(const KernelSource<float>&, Subset, Subset, double*, Index, Threads&);
 template void kernel_block(const KernelSource<double>&, Subset, Subset, double*, Index, Threads&);
 template void kernel_apply(const KernelSource<float>&, Subset, Subset, const double*, int, double*, Threads&);
-template void kernel_apply(const KernelSource<double>&, Subset, Subset, const double*, int, double*, Threads&);
+template void kernel_apply(const KernelSource<double>&, Subset, Subset, const double*, int, double*,
+                           Threads&);
 
 }  // namespace sodm

@@ -12,14 +12,15 @@
 
 namespace sodm {
 
-// Several machines on the same rows: one per row of `signs`, as in one-vs-rest. They share every kernel value.
+// Several machines on the same rows: one per row of `signs`, as in one-vs-rest. They share every kernel
+// value.
 struct Problem {
     Index n = 0;
-    int count = 1;                     // machines
-    const double* signs = nullptr;     // count x n, +-1
-    const double* weights = nullptr;   // n, > 0
-    const double* start = nullptr;     // count x n duals to start from, or null
-    bool maybe_indefinite = false;     // the kernel may not be positive semidefinite
+    int count = 1;                    // machines
+    const double* signs = nullptr;    // count x n, +-1
+    const double* weights = nullptr;  // n, > 0
+    const double* start = nullptr;    // count x n duals to start from, or null
+    bool maybe_indefinite = false;    // the kernel may not be positive semidefinite
 };
 
 struct Progress {
@@ -49,18 +50,18 @@ struct Solution {
 
 // Semismooth Newton with preconditioned conjugate gradients, started on nested subsamples (newton.cpp).
 template <class T>
-Solution solve_newton(const KernelSource<T>& source, const Problem& problem, const OdmLoss& loss, const Options& options,
-                      Threads& threads);
+Solution solve_newton(const KernelSource<T>& source, const Problem& problem, const OdmLoss& loss,
+                      const Options& options, Threads& threads);
 
 // Dual coordinate descent on a stored Gram matrix or in working sets (coordinate_descent.cpp).
 template <class T, class Loss>
-Solution solve_coordinate(const KernelSource<T>& source, const Problem& problem, const Loss& loss, const Options& options,
-                          Threads& threads);
+Solution solve_coordinate(const KernelSource<T>& source, const Problem& problem, const Loss& loss,
+                          const Options& options, Threads& threads);
 
-// The method for the job. ODM: Newton, and coordinate descent from where it stands if rounding stalls it; hinge: the
-// primal is not piecewise quadratic, so coordinate descent. `method` is "auto", "newton" or "dcd".
+// The method for the job. ODM: Newton, and coordinate descent from where it stands if rounding stalls it;
+// hinge: the primal is not piecewise quadratic, so coordinate descent. `method` is "auto", "newton" or "dcd".
 template <class T>
-Solution solve_odm(const std::string& method, const KernelSource<T>& source, const Problem& problem, const OdmLoss& loss,
-                   const Options& options, Threads& threads);
+Solution solve_odm(const std::string& method, const KernelSource<T>& source, const Problem& problem,
+                   const OdmLoss& loss, const Options& options, Threads& threads);
 
 }  // namespace sodm

@@ -107,10 +107,33 @@ def test_a_kernel_by_values_or_by_function(partitioner):
     kernel = Kernel("poly", gamma=0.2, coef0=1.0, degree=2, offset=0.5, precision="double")
     values = Kernel("poly", gamma=0.2, coef0=1.0, degree=2, precision="double").block(X, X)
     expected = partitioner.split(X, X[:, 0] > 1, 3, kernel, 0)
-    given_values = partitioner.split(values, X[:, 0] > 1, 3, Kernel("precomputed", offset=0.5), 0)
-    function = Kernel(lambda A, B: (0.2 * A @ B.T + 1.0) ** 2, offset=0.5)
+    given_values = partitioner.split(
+        values, X[:, 0] > 1, 3, Kernel("precomputed", offset=0.5, precision="double"), 0
+    )
+    function = Kernel(lambda A, B: (0.2 * A @ B.T + 1.0) ** 2, offset=0.5, precision="double")
     np.testing.assert_array_equal(given_values, expected)
     np.testing.assert_array_equal(partitioner.split(X, X[:, 0] > 1, 3, function, 0), expected)
+
+
+class Plain:
+    """The least a kernel has to be: the three methods of `KernelLike`."""
+
+    def block(self, A, B):
+        return (A @ B.T + 1.0) ** 2
+
+    def apply(self, A, B, V):
+        return self.block(A, B) @ V
+
+    def diag(self, A):
+        return ((A * A).sum(axis=1) + 1.0) ** 2
+
+
+@by_name([p for p in PARTITIONERS if not isinstance(p, DistributionPreservingPartitioner)])
+def test_three_methods_make_a_kernel(partitioner):
+    X, _ = blobs()
+    kernel = Kernel("poly", gamma=1.0, coef0=1.0, degree=2, precision="double")
+    expected = partitioner.split(X, None, 3, kernel, 0)
+    np.testing.assert_array_equal(partitioner.split(X, None, 3, Plain(), 0), expected)
 
 
 @by_name(PARTITIONERS)

@@ -106,25 +106,25 @@ def test_threads_change_nothing(double):
         np.testing.assert_array_equal(a, b)
 
 
-def test_a_kernel_given_as_a_function():
+def test_kernel_values_from_a_matrix_or_a_function():
     X = np.random.default_rng(4).normal(size=(400, 3))
     values = gram(points(X, KERNELS["poly"]))
-    of_points = _core.pivoted_cholesky(points(X, KERNELS["poly"]), 15, first=0)
-    of_function = _core.pivoted_cholesky(
-        np.ascontiguousarray(np.diagonal(values)), lambda a, b: values[np.ix_(a, b)], 15, first=0
-    )
-    np.testing.assert_array_equal(of_points[0], of_function[0])
-    np.testing.assert_allclose(of_points[1], of_function[1], atol=1e-8 * np.diagonal(values).max())
-
-
-def test_a_function_of_the_wrong_shape_is_refused():
-    with pytest.raises(ValueError, match="wrong shape"):
-        _core.pivoted_cholesky(np.ones(4), lambda a, b: np.ones((len(b), len(a) + 1)), 2)
+    expected = _core.pivoted_cholesky(points(X, KERNELS["poly"]), 15, first=0)
+    diagonal = np.ascontiguousarray(np.diagonal(values))
+    for source in (
+        _core.MatrixSource(values, 0.0, True),
+        _core.FunctionSource(diagonal, 0.0, lambda a, b: values[np.ix_(a, b)], True),
+    ):
+        for n_threads in (1, 2):
+            found = _core.pivoted_cholesky(source, 15, first=0, n_threads=n_threads)
+            np.testing.assert_array_equal(found[0], expected[0])
+            np.testing.assert_allclose(found[1], expected[1], atol=1e-8 * diagonal.max())
 
 
 def test_an_error_in_the_function_is_raised():
     def broken(a, b):
         raise KeyError("no such row")
 
-    with pytest.raises(KeyError, match="no such row"):
-        _core.pivoted_cholesky(np.ones(4), broken, 2)
+    for n_threads in (1, 2):
+        with pytest.raises(KeyError, match="no such row"):
+            _core.pivoted_cholesky(_core.FunctionSource(np.ones(400), 0.0, broken), 2, n_threads=n_threads)

@@ -25,19 +25,28 @@ struct SimdOps {
     // out[r * ldo + lane] = (accumulate ? out : 0) + sum_k pair(x[r * row_step + k * feature_step],
     //                                                          panel[k * ldp + lane])
     // For products this is the micro-kernel of a matrix multiplication, and used as one.
-    void (*pair_dense)(Pairing pairing, const T* x, std::ptrdiff_t row_step, std::ptrdiff_t feature_step, int rows,
-                       int features, const T* panel, std::ptrdiff_t ldp, T* out, std::ptrdiff_t ldo, bool accumulate);
+    void (*pair_dense)(Pairing pairing, const T* x, std::ptrdiff_t row_step, std::ptrdiff_t feature_step,
+                       int rows, int features, const T* panel, std::ptrdiff_t ldp, T* out, std::ptrdiff_t ldo,
+                       bool accumulate);
 
-    // The same for sparse rows r = 0..rows-1 with entries ptr[r] <= e < ptr[r + 1], against a dense panel with
-    // ldp = kPanel. For differences only the correction to the panel's own norm is summed:
-    // pair(x, z) - pair(0, z), because absent features contribute pair(0, z).
-    void (*pair_sparse)(Pairing pairing, const T* value, const std::int32_t* feature, const std::int64_t* ptr, int rows,
-                        const T* panel, T* out, std::ptrdiff_t ldo);
+    // The same for sparse rows r = 0..rows-1 with entries ptr[r] <= e < ptr[r + 1], against a dense panel
+    // with ldp = kPanel. For differences only the correction to the panel's own norm is summed: pair(x, z) -
+    // pair(0, z), because absent features contribute pair(0, z).
+    void (*pair_sparse)(Pairing pairing, const T* value, const std::int32_t* feature, const std::int64_t* ptr,
+                        int rows, const T* panel, T* out, std::ptrdiff_t ldo);
 
-    // tile[r][c] = k(x_r, z_c) from the pair sums. x_norm and z_norm are added to the sums first where the kernel
-    // needs it (see PointSet); lanes is a multiple of kPanel.
-    void (*transform)(const KernelFunction& kernel, bool sums_are_products, T* tile, std::ptrdiff_t ld, int rows,
-                      int lanes, const T* x_norm, const T* z_norm);
+    // tile[r][c] = k(x_r, z_c) from the pair sums. x_norm and z_norm are added to the sums first where the
+    // kernel needs it (see PointSet); lanes is a multiple of kPanel.
+    void (*transform)(const KernelFunction& kernel, bool sums_are_products, T* tile, std::ptrdiff_t ld,
+                      int rows, int lanes, const T* x_norm, const T* z_norm);
+
+    // The RBF kernel of dense rows against one panel in one go, sums never leaving the registers: as kernel
+    // values, or as their weighted sum y[lane] += sum_r a[r] k(x_r, z_lane). Points and norms as for
+    // `transform`.
+    void (*rbf_values)(const T* x, std::ptrdiff_t row_step, int rows, int features, const T* panel,
+                       const T* x_norm, const T* z_norm, T offset, T* out, std::ptrdiff_t ldo);
+    void (*rbf_sum)(const T* x, std::ptrdiff_t row_step, int rows, int features, const T* panel,
+                    const T* x_norm, const T* z_norm, T offset, const T* a, T* y);
 
     // y[c] += sum_r a[r] tile[r][c]
     void (*add_rows)(const T* tile, std::ptrdiff_t ld, int rows, int lanes, const T* a, T* y);
@@ -46,7 +55,8 @@ struct SimdOps {
     void (*add_columns)(const T* tile, std::ptrdiff_t ld, int rows, int lanes, const T* b, T* z);
 
     // Both at once: each value of the tile is read from memory one time only.
-    void (*add_both)(const T* tile, std::ptrdiff_t ld, int rows, int lanes, const T* a, T* y, const T* b, T* z);
+    void (*add_both)(const T* tile, std::ptrdiff_t ld, int rows, int lanes, const T* a, T* y, const T* b,
+                     T* z);
 
     // y[i] += s * x[i], a row of kernel values onto margins kept in double.
     void (*add_scaled)(const T* x, double s, double* y, std::ptrdiff_t n);

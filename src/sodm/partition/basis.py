@@ -69,13 +69,13 @@ def greedy_pivots(kernel: KernelLike, X: Any, rows: NDArray[np.intp], rank: int)
 
     The first row is the first pivot, unless it is zero in feature space.
     """
-    if getattr(kernel, "compiled", False):
-        points = kernel.points(X[rows])  # type: ignore[attr-defined]
-        n_threads = getattr(kernel, "n_threads", 1)
-        return _core.pivoted_cholesky(points, rank, first=0, n_threads=n_threads)[0]
+    inside = X[rows][:, rows] if is_precomputed(kernel) else X[rows]
+    if hasattr(kernel, "source"):
+        source = kernel.source(inside)
+    else:
 
-    def block(a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.float64]:
-        values = Basis.of(kernel, X, rows[b]).block(X[rows[a]])
-        return np.ascontiguousarray(values, dtype=np.float64)
+        def block(a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.float64]:
+            return np.ascontiguousarray(kernel.block(inside[a], inside[b]), dtype=np.float64)
 
-    return _core.pivoted_cholesky(diagonal(kernel, X, rows), block, rank, first=0)[0]
+        source = _core.FunctionSource(kernel.diag(inside), 0.0, block, True)
+    return _core.pivoted_cholesky(source, rank, first=0, n_threads=getattr(kernel, "n_threads", 1))[0]
