@@ -78,11 +78,9 @@ def measure_numpy(n: int, d: int, threads: int, repeat: int) -> dict[str, Any]:
     A, B, v, gamma = _points(n, d)
     left, right = _exponent_factors(A, B, gamma)
     with ThreadPoolExecutor(threads) as pool, threadpool_limits(1 if threads > 1 else None, "blas"):
-        timed = []
-        for block in BLOCKS:
-            run = _numpy_product(left, right, v, block, pool if threads > 1 else None)
-            timed.append((best_of(run, repeat)[0], block))
-        seconds, block = min(timed)
+        products = {b: _numpy_product(left, right, v, b, pool if threads > 1 else None) for b in BLOCKS}
+        block = min(BLOCKS, key=lambda b: best_of(products[b], 1)[0])
+        seconds, _ = best_of(products[block], repeat)
         apply_sum = float(np.abs(_numpy_product(left, right, v, block, None)()).sum())
         own, right = _exponent_factors(B, B, gamma)
         symmetric_sum = float(np.abs(_numpy_product(own, right, v, block, None)()).sum())
