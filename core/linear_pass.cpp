@@ -222,7 +222,7 @@ class Pass final : public LinearPass::Impl {
           width_(rows.width()),
           gram_(curvature == Curvature::gram || curvature == Curvature::gram_in_double),
           diagonal_(curvature == Curvature::diagonal),
-          narrow_(gram_ && width_ <= kNarrow),
+          narrow_(!diagonal_ && width_ <= kNarrow && (gram_ || !rows.view.sparse)),
           scatter_(gram_ && !narrow_ && scatter_pays(rows.view)),
           state_(static_cast<std::size_t>(n_problems) * static_cast<std::size_t>(rows.view.n), kInside),
           total_(gram_ ? static_cast<std::size_t>(n_problems * width_ * width_) : 0, 0.0) {}
@@ -337,7 +337,7 @@ class Pass final : public LinearPass::Impl {
         const LinearOps<T>& ops = linear_simd<T>();
         work.panel.resize(static_cast<std::size_t>(features * kPanelRows));
         work.slots.assign(k * d * kSlots, 0.0);
-        work.narrow.resize(k);
+        work.narrow.resize(gram_ ? k : 0);
         for (auto& sum : work.narrow) sum.reset(width_);
         for (Index first = from; first < to; first += kPanelRows) {
             const int n = static_cast<int>(std::min<Index>(kPanelRows, to - first));
@@ -357,7 +357,7 @@ class Pass final : public LinearPass::Impl {
                 const int changed = lose(job, j, first, n, lanes, work, part);
                 ops.add_gradient(work.panel.data(), kPanelRows, static_cast<int>(width_), lanes, work.slope,
                                  work.slots.data() + j * d * kSlots, second);
-                if (!changed) continue;
+                if (!changed || !gram_) continue;
                 if (!panel_in_h) panel_in_h = as_h(work, features);
                 double* total = part.curvature.data() + j * d * d;
                 // Collecting a lane costs about `features` moves, leaving one in the panel features^2 / 32
@@ -372,9 +372,11 @@ class Pass final : public LinearPass::Impl {
             }
         }
         for (std::size_t j = 0; j < k; ++j) {
-            double* total = part.curvature.data() + j * d * d;
-            work.narrow[j].flush(total, width_);
-            if (work.narrow[j].pending) work.narrow[j].move_on(total, width_);
+            if (gram_) {
+                double* total = part.curvature.data() + j * d * d;
+                work.narrow[j].flush(total, width_);
+                if (work.narrow[j].pending) work.narrow[j].move_on(total, width_);
+            }
             for (std::size_t f = 0; f < d; ++f) {
                 const double* s = work.slots.data() + (j * d + f) * kSlots;
                 part.gradient[j * d + f] = ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));

@@ -12,11 +12,11 @@ from sodm import LinearODMClassifier
 MACHINES = [
     LinearODMClassifier(),
     LinearODMClassifier(fit_intercept=False),
-    LinearODMClassifier(solver="dcd", lam=1.0, tol=1e-12),
+    LinearODMClassifier(solver="dcd", lam=1.0, theta=0.3, tol=1e-12),
     LinearODMClassifier(loss="hinge", lam=1.0, tol=1e-12),
-    LinearODMClassifier(solver="svrg", lam=1.0, tol=1e-11, epochs=3000),
-    LinearODMClassifier(solver="dsvrg", lam=1.0, tol=1e-11, epochs=3000, n_partitions=2),
-    LinearODMClassifier(solver="csvrg", lam=1.0, tol=1e-11, epochs=3000, radius=1e-9),
+    LinearODMClassifier(solver="svrg", lam=1.0, theta=0.3, tol=1e-11, epochs=3000),
+    LinearODMClassifier(solver="dsvrg", lam=1.0, theta=0.3, tol=1e-11, epochs=3000, n_partitions=2),
+    LinearODMClassifier(solver="csvrg", lam=1.0, theta=0.3, tol=1e-11, epochs=3000, radius=1e-9),
 ]
 
 
