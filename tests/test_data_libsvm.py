@@ -27,7 +27,9 @@ LABELS = st.one_of(
     st.lists(st.integers(-(10**17), 10**17), min_size=1),
     st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1),
     st.lists(
-        st.text(st.characters(exclude_characters=": #\ufeff\x7f", exclude_categories=("Cc", "Cs")), min_size=1),
+        st.text(
+            st.characters(exclude_characters=": #\ufeff\x7f", exclude_categories=("Cc", "Cs")), min_size=1
+        ),
         min_size=1,
     ),
 )
@@ -39,7 +41,9 @@ def test_round_trip(tmp_path: Path, data: st.DataObject, zero_based: bool) -> No
     labels = data.draw(LABELS)
     width = data.draw(st.integers(1, 6))
     X = data.draw(
-        hnp.arrays(np.float64, (len(labels), width), elements=st.floats(allow_nan=False, allow_infinity=False))
+        hnp.arrays(
+            np.float64, (len(labels), width), elements=st.floats(allow_nan=False, allow_infinity=False)
+        )
     )
     path = tmp_path / "data"
     write_libsvm(path, X, labels, zero_based=zero_based)
@@ -68,7 +72,9 @@ def test_any_bytes_are_rows_or_a_clear_error(tmp_path: Path, text: bytes) -> Non
 
 def test_agrees_with_scikit_learn(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
-    X = sparse.random(500, 80, 0.1, random_state=1, data_rvs=lambda n: rng.normal(size=n) * 10.0 ** rng.integers(-9, 9, n))
+    X = sparse.random(
+        500, 80, 0.1, random_state=1, data_rvs=lambda n: rng.normal(size=n) * 10.0 ** rng.integers(-9, 9, n)
+    )
     y = rng.integers(-3, 4, 500)
     path = tmp_path / "data"
     write_libsvm(path, X, y)
@@ -80,7 +86,9 @@ def test_agrees_with_scikit_learn(tmp_path: Path) -> None:
 @pytest.mark.parametrize("n_threads", [1, 2, 5])
 def test_threads_change_nothing(tmp_path: Path, n_threads: int) -> None:
     rng = np.random.default_rng(0)
-    lines = [f"{'abc'[i % 3]} 1:{v!r} {i % 90 + 2}:1" for i, v in enumerate(rng.normal(size=120_000).tolist())]
+    lines = [
+        f"{'abc'[i % 3]} 1:{v!r} {i % 90 + 2}:1" for i, v in enumerate(rng.normal(size=120_000).tolist())
+    ]
     path = write(tmp_path, "\n".join(lines) + "\n")
     one, y_one = read_libsvm(path, n_threads=1)
     many, y_many = read_libsvm(path, n_threads=n_threads)
@@ -124,7 +132,9 @@ def test_index_width_follows_need(tmp_path: Path) -> None:
         ("1 1:0.5\n1 9:1\n", 2, 3, "beyond the 8 features"),
     ],
 )
-def test_errors_name_file_line_and_column(tmp_path: Path, text: str, line: int, column: int, says: str) -> None:
+def test_errors_name_file_line_and_column(
+    tmp_path: Path, text: str, line: int, column: int, says: str
+) -> None:
     path = write(tmp_path, text)
     with pytest.raises(DataError, match=says) as caught:
         read_libsvm(path, n_features=8)

@@ -28,7 +28,11 @@ def write(folder: Path, text: str | bytes, name: str = "data.csv") -> Path:
 
 
 def test_header_label_and_separator_are_found(tmp_path: Path) -> None:
-    for text in ("a,class,b\n1,x,2\n3,y,4\n", "a;class;b\r\n1;x;2\r\n3;y;4\r\n", '"a","class","b"\n1,"x",2\n3,y,4\n'):
+    for text in (
+        "a,class,b\n1,x,2\n3,y,4\n",
+        "a;class;b\r\n1;x;2\r\n3;y;4\r\n",
+        '"a","class","b"\n1,"x",2\n3,y,4\n',
+    ):
         data = read(write(tmp_path, text))
         assert data.X.tolist() == [[1, 2], [3, 4]]
         assert data.y.tolist() == ["x", "y"] and data.feature_names == ("a", "b")
@@ -78,7 +82,9 @@ def test_what_cannot_be_decided_is_asked(tmp_path: Path, text: str | bytes, opti
         ('a,b,y\n1,"2,0\n', 2, 3, "quote"),
     ],
 )
-def test_errors_name_line_column_and_remedy(tmp_path: Path, text: str, line: int, column: int, says: str) -> None:
+def test_errors_name_line_column_and_remedy(
+    tmp_path: Path, text: str, line: int, column: int, says: str
+) -> None:
     with pytest.raises(DataError, match=says) as caught:
         read_csv(write(tmp_path, text))
     assert (caught.value.line, caught.value.column) == (line, column)
@@ -117,7 +123,9 @@ def store(request: pytest.FixtureRequest, tmp_path: Path):
 
 
 def test_arrow_tables(store) -> None:
-    path = store({"a": [1, 2], "b": pa.array([0.5, 1.5], pa.float32()), "y": ["cat", "dog"], "c": [True, False]})
+    path = store(
+        {"a": [1, 2], "b": pa.array([0.5, 1.5], pa.float32()), "y": ["cat", "dog"], "c": [True, False]}
+    )
     data = read(path)
     assert data.X.tolist() == [[1, 0.5, 1], [2, 1.5, 0]]
     assert data.y.tolist() == ["cat", "dog"] and data.feature_names == ("a", "b", "c")
@@ -182,7 +190,12 @@ def test_numpy_files_that_do_not_do(tmp_path: Path) -> None:
         ({"X": np.array([[np.inf]])}, "finite"),
         ({"X": np.array([[object()]], dtype=object)}, "without pickles"),
         (
-            {"data": np.ones(1), "indices": np.array([7]), "indptr": np.array([0, 1]), "shape": np.array([1, 2])},
+            {
+                "data": np.ones(1),
+                "indices": np.array([7]),
+                "indptr": np.array([0, 1]),
+                "shape": np.array([1, 2]),
+            },
             "no whole .npz",
         ),
     ]

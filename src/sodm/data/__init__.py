@@ -5,12 +5,15 @@ from sodm.data.dataset import Dataset
 from sodm.data.delimited import read_csv
 from sodm.data.errors import DataError
 from sodm.data.libsvm import read_libsvm, write_libsvm
+from sodm.data.named import load, names
 from sodm.data.numpy_files import read_npy, read_npz
 from sodm.data.read import read
 
 __all__ = [
     "DataError",
     "Dataset",
+    "load",
+    "names",
     "read",
     "read_arrow",
     "read_csv",

@@ -78,9 +78,7 @@ def _read(path: str | os.PathLike[str], n_features: int | None, zero_based: bool
     return Dataset(X, labels_from_text(names, numbers))
 
 
-def write_libsvm(
-    path: str | os.PathLike[str], X: Any, y: ArrayLike, *, zero_based: bool = False
-) -> None:
+def write_libsvm(path: str | os.PathLike[str], X: Any, y: ArrayLike, *, zero_based: bool = False) -> None:
     """Write LIBSVM text that reads back to the same numbers, to the last bit.
 
     Parameters

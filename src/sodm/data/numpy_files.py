@@ -93,9 +93,8 @@ def _numeric(path: str | os.PathLike[str], name: str, values: NDArray[Any]) -> N
 
 def _sparse_rows(path: str | os.PathLike[str], arrays: dict[str, NDArray[Any]]) -> Any:
     """The CSR matrix of `scipy.sparse.save_npz`, checked before anything is built from it."""
-    kind = arrays.get("format")
-    kind = kind.item() if kind is not None else "csr"
-    kind = kind.decode(errors="replace") if isinstance(kind, bytes) else str(kind)
+    stored: Any = arrays["format"].item() if "format" in arrays else "csr"
+    kind = stored.decode(errors="replace") if isinstance(stored, bytes) else str(stored)
     if kind not in ("csr", "csc"):
         raise DataError(path, f"the sparse matrix is stored as {kind!r}: store it as CSR (X.tocsr())")
     data = _numeric(path, "data", arrays["data"])

@@ -73,15 +73,15 @@ def _decompressed(file: IO[bytes], path: str | os.PathLike[str], kind: str) -> I
             try:
                 yield stream.decompress(data)
             except errors as error:
-                raise DataError(
-                    path, f"the {kind} data is damaged ({error}): get the file again"
-                ) from error
+                raise DataError(path, f"the {kind} data is damaged ({error}): get the file again") from error
             data = stream.unused_data if stream.eof else b""
     if not stream.eof:
         raise DataError(path, f"the {kind} data ends too early, the file is cut short: get the file again")
 
 
-def _decompressor(path: str | os.PathLike[str], kind: str) -> tuple[Callable[[], Any], tuple[type[Exception], ...]]:
+def _decompressor(
+    path: str | os.PathLike[str], kind: str
+) -> tuple[Callable[[], Any], tuple[type[Exception], ...]]:
     """How to make a decompressor, and what it raises."""
     if kind == "gzip":
         return lambda: zlib.decompressobj(wbits=31), (zlib.error,)
