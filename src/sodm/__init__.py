@@ -1,8 +1,9 @@
 """Scalable optimal margin distribution machines."""
 
 from sodm.estimators.odm import ODMClassifier
+from sodm.model.io import load, save
 from sodm.plots.margins import MarginDistributionDisplay
 
 __version__ = "0.1.0"
 
-__all__ = ["MarginDistributionDisplay", "ODMClassifier"]
+__all__ = ["MarginDistributionDisplay", "ODMClassifier", "load", "save"]
