@@ -91,8 +91,9 @@ def draw(margins: NDArray[np.float64], machine: Any, path: Path) -> None:
         raise ImportError("pictures need matplotlib: run `pip install sodm[plots]`.") from error
     with matplotlib.rc_context({"backend": "agg", "svg.hashsalt": "sodm"}):
         display = MarginDistributionDisplay(margins, theta=theta, name=type(machine).__name__).plot()
+        figure: Any = display.figure_
         with atomic_write(path) as file:
-            display.ax_.get_figure(root=True).savefig(file, format=path.suffix[1:].lower(), dpi=150)
+            figure.savefig(file, format=path.suffix[1:].lower(), dpi=150)
 
 
 def _load(source: Source, model_path: Path, *, labels_needed: bool) -> tuple[Any, Dataset]:

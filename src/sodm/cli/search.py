@@ -109,7 +109,7 @@ def subsample_sizes(n_rows: int, n_held: int, memory_mb: float) -> list[int]:
     Examples
     --------
     >>> subsample_sizes(10_000, 2_000, 1000)
-    [500, 1500, 4500, 7158]
+    [500, 1500, 4500, 8401]
     """
     # m (m + n_held) values of eight bytes, and half as much again for the solver's own copy.
     values = memory_mb * 2**20 / 12
