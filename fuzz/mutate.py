@@ -56,7 +56,7 @@ def mutated(data: bytes, rng: random.Random) -> bytes:
 
 
 def fuzz(target: Callable[[bytes], None], seeds: list[bytes], *, seconds: float, seed: int = 0) -> int:
-    """Call the target with mutated seeds for so long; the number of calls. What it raises carries the input."""
+    """Call the target with mutated seeds for so long; the number of calls. Errors carry their input."""
     rng = random.Random(seed)
     pool = list(seeds)
     end = time.monotonic() + seconds

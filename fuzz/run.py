@@ -1,7 +1,9 @@
 """Fuzz one target, or all: `python fuzz/run.py [target] [--seconds 60] [--seed 0]`.
 
-With atheris installed (`pip install atheris`) and --atheris, coverage of the Python code guides the search; the
-compiled parsers are then exercised too, but not looked into. Otherwise inputs are seeded random changes of good ones.
+With atheris installed (`pip install atheris`) and --atheris, coverage of the Python code guides the search;
+the
+compiled parsers are then exercised too, but not looked into. Otherwise inputs are seeded random changes of
+good ones.
 """
 
 from __future__ import annotations

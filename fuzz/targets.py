@@ -1,4 +1,4 @@
-"""What the fuzzers call: each target takes bytes, and may raise nothing but the error it is meant to raise."""
+"""What the fuzzers call: each target takes bytes, and may raise only the error it is meant to."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     names = ["sepal length", "sepal width", "petal length", "petal width", "class"]
     rows = [
         ",".join([*map(repr, row), str(data.target_names[k])])
-        for row, k in zip(data.data.tolist(), data.target)
+        for row, k in zip(data.data.tolist(), data.target, strict=True)
     ]
     (folder / "iris.csv").write_text("\n".join([",".join(names), *rows]) + "\n")
     bare = [",".join(map(repr, row)) for row in data.data.tolist()]

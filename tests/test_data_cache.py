@@ -1,4 +1,4 @@
-"""The cache beside a text file: used only while the file and the options are the same, never trusted blindly."""
+"""The cache beside a text file: used only while file and options are the same, never trusted blindly."""
 
 from __future__ import annotations
 

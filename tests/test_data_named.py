@@ -1,4 +1,4 @@
-"""Sets by name and their way here, with a real server on this machine that breaks off, lies and disappears."""
+"""Sets by name and their way here, from a real local server that breaks off, lies and disappears."""
 
 from __future__ import annotations
 
@@ -208,8 +208,9 @@ def test_not_found_and_offline(server: Server, tmp_path: Path) -> None:
 
 
 def test_two_processes_fetch_one_file(server: Server, tmp_path: Path) -> None:
-    code = f"from pathlib import Path; from sodm.data.download import download; download({server.url('first')!r}, Path({str(tmp_path / 'file')!r}))"
-    running = [subprocess.Popen([sys.executable, "-c", code]) for _ in range(3)]
+    code = "import sys, pathlib, sodm.data.download as d; d.download(sys.argv[1], pathlib.Path(sys.argv[2]))"
+    command = [sys.executable, "-c", code, server.url("first"), str(tmp_path / "file")]
+    running = [subprocess.Popen(command) for _ in range(3)]
     assert [process.wait() for process in running] == [0, 0, 0]
     assert (tmp_path / "file").read_bytes() == FIRST
 

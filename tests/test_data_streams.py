@@ -1,4 +1,4 @@
-"""Compressed files are read whole or refused: cut short anywhere, damaged anywhere, in one stream or several."""
+"""Compressed files are read whole or refused: cut or damaged anywhere, in one stream or several."""
 
 from __future__ import annotations
 

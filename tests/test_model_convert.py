@@ -1,4 +1,4 @@
-"""Converted machines score as ours do: by svm-predict, by onnxruntime, by pickle, and read back from LIBSVM."""
+"""Converted machines score as ours do: by svm-predict, by onnxruntime, by pickle, and back from LIBSVM."""
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
 """Scalable optimal margin distribution machines."""
 
+from sodm import data, model
 from sodm.estimators.odm import ODMClassifier
 from sodm.model.io import load, save
 from sodm.plots.margins import MarginDistributionDisplay
 
 __version__ = "0.1.0"
 
-__all__ = ["MarginDistributionDisplay", "ODMClassifier", "load", "save"]
+__all__ = ["MarginDistributionDisplay", "ODMClassifier", "data", "load", "model", "save"]

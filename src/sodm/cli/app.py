@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, Optional
+from typing import Annotated, Any
 
 import typer
 
@@ -164,7 +164,7 @@ def evaluate(
     data: o.DataFile,
     model: o.ModelFile,
     plot: Annotated[
-        Optional[Path], typer.Option("--plot", help="Draw the margins to .png, .svg or .pdf.")
+        Path | None, typer.Option("--plot", help="Draw the margins to .png, .svg or .pdf.")
     ] = None,
     format: o.FormatOption = o.Format.auto,
     label: o.LabelOption = "auto",
@@ -216,7 +216,7 @@ def tune(
 def inspect(
     model: o.ModelFile,
     plot: Annotated[
-        Optional[Path], typer.Option("--plot", help="Draw the training margins to .png, .svg or .pdf.")
+        Path | None, typer.Option("--plot", help="Draw the training margins to .png, .svg or .pdf.")
     ] = None,
     json: o.JsonOption = False,
 ) -> None:
@@ -234,12 +234,10 @@ def convert(
     target: Annotated[
         Path, typer.Argument(help="File to write: .sodm, .model, .onnx or .pkl.", show_default=False)
     ],
-    to: Annotated[
-        Optional[ModelFormat], typer.Option("--to", help="Format, if the name does not tell.")
-    ] = None,
+    to: Annotated[ModelFormat | None, typer.Option("--to", help="Format, if the name does not tell.")] = None,
     dtype: Annotated[FloatType, typer.Option(help="Arithmetic of an ONNX file.")] = FloatType.float32,
     features: Annotated[
-        Optional[int], typer.Option(min=1, help="Number of features, which LIBSVM models do not tell.")
+        int | None, typer.Option(min=1, help="Number of features, which LIBSVM models do not tell.")
     ] = None,
     json: o.JsonOption = False,
     quiet: o.QuietOption = False,

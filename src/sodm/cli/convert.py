@@ -26,9 +26,8 @@ def convert(
     """Read a .sodm or LIBSVM model and write it in the format of the target's name, or of `to`."""
     kind = to or FORMATS.get(target.suffix.lower())
     if kind is None:
-        raise ValueError(
-            f"{target}: its ending tells no format; give one with --to ({', '.join(sorted(set(FORMATS.values())))})."
-        )
+        known = ", ".join(sorted(set(FORMATS.values())))
+        raise ValueError(f"{target}: its ending tells no format; give one with --to ({known}).")
     with open(source, "rb") as file:
         start = file.read(9)
     if start[:1] == b"\x80":

@@ -82,7 +82,8 @@ def make_scaler(scale: str, X: Any) -> Any | None:
     if scale == "maxabs" or (scale == "minmax" and (X.nnz == 0 or X.data.min() >= 0)):
         return MaxAbsScaler()
     raise ValueError(
-        f"--scale {scale} would turn these {X.shape[0]:,} x {X.shape[1]:,} sparse rows dense: use --scale maxabs or "
+        f"--scale {scale} would turn these {X.shape[0]:,} x {X.shape[1]:,} sparse rows dense: use "
+        f"--scale maxabs or "
         "--scale none."
     )
 

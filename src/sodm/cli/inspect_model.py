@@ -20,7 +20,8 @@ def inspect(model_path: Path, plot: Path | None, as_json: bool) -> None:
         margins = stored_margins(model_path)
         if margins is None:
             raise ValueError(
-                f"{model_path}: no margins are stored in this model: use `sodm evaluate DATA MODEL --plot {plot}`."
+                f"{model_path}: no margins are stored in this model: use `sodm evaluate DATA MODEL "
+                f"--plot {plot}`."
             )
         draw(margins, split(model)[1], plot)
     if as_json:

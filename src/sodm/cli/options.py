@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated
 
 import typer
 
@@ -49,7 +49,6 @@ class Format(StrEnum):
     npy = "npy"
 
 
-# typer reads the annotations of commands; `Optional` is what all its versions understand.
 DataFile = Annotated[str, typer.Argument(help="A file, or the name of a known data set.", show_default=False)]
 ModelFile = Annotated[Path, typer.Argument(help="A model file (.sodm).", show_default=False)]
 FormatOption = Annotated[
@@ -64,13 +63,13 @@ LabelOption = Annotated[
     ),
 ]
 HeaderOption = Annotated[
-    Optional[bool],
+    bool | None,
     typer.Option(
         "--header/--no-header", help="Whether a CSV file begins with column names.", rich_help_panel=DATA
     ),
 ]
 SeparatorOption = Annotated[
-    Optional[str], typer.Option("--separator", help="Separator of a CSV file.", rich_help_panel=DATA)
+    str | None, typer.Option("--separator", help="Separator of a CSV file.", rich_help_panel=DATA)
 ]
 ZeroBasedOption = Annotated[
     bool, typer.Option("--zero-based", help="LIBSVM indices count from 0.", rich_help_panel=DATA)
@@ -79,7 +78,7 @@ CacheOption = Annotated[
     bool, typer.Option("--cache", help="Keep parsed text beside the file.", rich_help_panel=DATA)
 ]
 ThreadsOption = Annotated[
-    Optional[int],
+    int | None,
     typer.Option("--threads", min=1, help="Threads; all cores if not given.", rich_help_panel=COMPUTING),
 ]
 SeedOption = Annotated[
@@ -92,7 +91,7 @@ MemoryOption = Annotated[
     ),
 ]
 TimeLimitOption = Annotated[
-    Optional[float],
+    float | None,
     typer.Option("--time-limit", min=0.001, help="Most seconds to compute.", rich_help_panel=COMPUTING),
 ]
 ScaleOption = Annotated[

@@ -112,7 +112,8 @@ def _load(source: Source, model_path: Path, *, labels_needed: bool) -> tuple[Any
             )
             raise DataError(
                 source.path,
-                f"feature {k} is {dataset.feature_names[k]!r} where the model has {names[k]!r}: the columns must be "
+                f"feature {k} is {dataset.feature_names[k]!r} where the model has {names[k]!r}: the "
+                f"columns must be "
                 "those of the training data, in that order",
             )
         del first.feature_names_in_  # the names are compared; arrays carry none

@@ -1,7 +1,9 @@
 """A search over lam, gamma, theta and upsilon by successive halving.
 
-All settings are tried on a small subsample, the best of them on a subsample three times as large, and so on. On
-a subsample the kernel matrix is computed once per gamma and shared by all settings with that gamma; along lam each
+All settings are tried on a small subsample, the best of them on a subsample three times as large, and so
+on. On
+a subsample the kernel matrix is computed once per gamma and shared by all settings with that gamma; along
+lam each
 fit starts from the solution of the one before.
 """
 

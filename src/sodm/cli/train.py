@@ -57,7 +57,8 @@ def train(source: Source, parameters: dict[str, Any], settings: Settings) -> Non
             model.fit(X, y)
     except TimeIsUp as error:
         raise TimeIsUp(
-            f"{str(error).rstrip('.')}, so there is no model: raise --time-limit, loosen --tol, or train on fewer rows."
+            f"{str(error).rstrip('.')}, so there is no model: raise --time-limit, loosen --tol, or "
+            f"train on fewer rows."
         ) from None
     seconds = time.perf_counter() - start
     if dataset.feature_names is not None:

@@ -68,7 +68,7 @@ def _load(kept: str, key: str) -> Dataset | None:
         with np.load(kept, allow_pickle=False) as arrays:
             if str(arrays["key"]) != key:
                 return None
-            y = arrays["y"] if "y" in arrays else None
+            y = arrays.get("y")
             names = tuple(arrays["feature_names"].tolist()) if "feature_names" in arrays else None
             if "X" in arrays:
                 return Dataset(arrays["X"], y, names)

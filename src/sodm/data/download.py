@@ -64,7 +64,8 @@ def download(url: str, target: Path, *, sha256: str | None = None, progress: Pro
             except (http.client.HTTPException, ConnectionError, TimeoutError) as error:
                 if attempt + 1 == ATTEMPTS:
                     raise ConnectionError(
-                        f"{url}: the connection broke after {part.stat().st_size:,} bytes ({_reason(error)}); "
+                        f"{url}: the connection broke after {part.stat().st_size:,} bytes "
+                        f"({_reason(error)}); "
                         "run the same command again to go on from there."
                     ) from error
                 time.sleep(0.2 * 2**attempt)
@@ -73,7 +74,8 @@ def download(url: str, target: Path, *, sha256: str | None = None, progress: Pro
             _discard(part)
             raise DataError(
                 url,
-                f"the file that came has the SHA-256 {digest}, not {sha256}; it was thrown away: try again, and "
+                f"the file that came has the SHA-256 {digest}, not {sha256}; it was thrown away: "
+                f"try again, and "
                 "if it stays so, the file at that address has changed",
             )
         os.replace(part, target)
@@ -135,7 +137,8 @@ def _open(url: str, headers: dict[str, str]) -> Any:
         if isinstance(error.reason, ConnectionResetError | TimeoutError):
             raise error.reason from error
         raise OSError(
-            f"{host} cannot be reached ({_reason(error)}): connect to the network, or put the file of {url} into "
+            f"{host} cannot be reached ({_reason(error)}): connect to the network, or put the file "
+            f"of {url} into "
             "the folder that SODM_DATA names."
         ) from error
 

@@ -12,10 +12,10 @@ from scipy import sparse
 from sodm import _core
 from sodm.data.cache import cached
 from sodm.data.dataset import Dataset, labels_from_text
-from sodm.files import atomic_write
 from sodm.data.parsing import parse
 from sodm.data.streams import blocks
 from sodm.data.threads import threads_for
+from sodm.files import atomic_write
 
 
 def read_libsvm(

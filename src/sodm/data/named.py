@@ -1,6 +1,7 @@
 """Data sets by name: the eight of the paper and a few more.
 
-Checksums of the published files are not recorded: what is known of each set is its number of rows and features
+Checksums of the published files are not recorded: what is known of each set is its number of rows and
+features
 and, where it could be counted, of its labels. That is checked whenever a set is loaded; and a file once
 fetched is checked against the hash it had then.
 """
@@ -114,7 +115,8 @@ def load(name: str, *, download: bool = True) -> Dataset:
     name : str
         One of :func:`names`.
     download : bool, default=True
-        Whether to fetch a set that is not here. What was fetched is kept in the cache folder: $SODM_CACHE, else
+        Whether to fetch a set that is not here. What was fetched is kept in the cache folder: $SODM_CACHE,
+        else
         ``sodm`` in the user's cache folder.
 
     Returns
@@ -170,7 +172,8 @@ def load_set(wanted: NamedSet, *, fetch: bool = True) -> Dataset:
             _fetch(url, target, wanted.sha256[k] if wanted.sha256 else None)
         else:
             raise FileNotFoundError(
-                f"{wanted.name} is not here: load it with download=True, or set SODM_DATA to a folder with its "
+                f"{wanted.name} is not here: load it with download=True, or set SODM_DATA to a "
+                f"folder with its "
                 f"files ({', '.join(target.name for target in targets)} or {wanted.name}.libsvm)."
             )
     try:
@@ -182,7 +185,7 @@ def load_set(wanted: NamedSet, *, fetch: bool = True) -> Dataset:
 
 
 def _files_in(folder: Path, wanted: NamedSet) -> list[Path] | None:
-    """The set in one file, name.libsvm, or as it was published, compressed or not; None if it is not there."""
+    """The set in one file, name.libsvm, or as it was published, compressed or not; None if absent."""
     for stem in (f"{wanted.name}.libsvm", wanted.name):
         for ending in _ENDINGS:
             if len(wanted.urls) > 1 and stem == wanted.name:

@@ -44,7 +44,8 @@ def label_column(
     have = f"its columns are {_listed(listed)}" if listed else f"it has {n_columns} columns without names"
     raise DataError(
         path,
-        f"which column has the labels? {have}; say label=NAME or label=NUMBER (from 0), or label=None if none",
+        f"which column has the labels? {have}; say label=NAME or label=NUMBER (from 0), or "
+        f"label=None if none",
     )
 
 

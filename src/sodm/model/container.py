@@ -207,7 +207,8 @@ class Reader:
             raise self.fail(f"the header gives no version, but {version!r}")
         if version > VERSION:
             raise self.fail(
-                f"this model file is of version {version}, written by sodm {_shown(header.get('library'))}; this "
+                f"this model file is of version {version}, written by sodm "
+                f"{_shown(header.get('library'))}; this "
                 f"sodm reads versions up to {VERSION}: upgrade sodm"
             )
         return header

@@ -176,7 +176,8 @@ def _names_of(model: Any, machine: Any) -> list[str] | None:
 def _parameters_out(parameters: dict[str, Any]) -> dict[str, Any]:
     if callable(parameters.get("kernel")):
         raise TypeError(
-            "a kernel that is a Python function cannot be saved without running code at loading: use a kernel by "
+            "a kernel that is a Python function cannot be saved without running code at loading: "
+            "use a kernel by "
             "name, or pickle the machine."
         )
     plain: dict[str, Any] = {}
@@ -293,8 +294,7 @@ def _parameters_in(parameters: Any) -> dict[str, Any]:
     if not isinstance(parameters, dict):
         raise ValueError("there are no parameters")
     return {
-        name: {k: v for k, v in value["pairs"]} if isinstance(value, dict) else value
-        for name, value in parameters.items()
+        name: dict(value["pairs"]) if isinstance(value, dict) else value for name, value in parameters.items()
     }
 
 

@@ -1,8 +1,10 @@
 """LIBSVM model files: written so that svm-predict scores our machines, and read.
 
 LIBSVM decides between two classes by ``sum_s coef_s k(s, x) - rho``, positive for the first label. Between
-more it lets every pair vote, and the pair (i, j) sums over the support vectors of these two classes. Ours are one
-against the rest, and the largest f_i wins. So each class gets its own copies of the support vectors it uses, with
+more it lets every pair vote, and the pair (i, j) sums over the support vectors of these two classes. Ours
+are one
+against the rest, and the largest f_i wins. So each class gets its own copies of the support vectors it
+uses, with
 coefficients that make the vote of (i, j) exactly f_i - f_j: the largest f_i then wins all its votes.
 """
 
@@ -138,7 +140,8 @@ def from_libsvm(path: str | os.PathLike[str], *, n_features: int | None = None) 
     Raises
     ------
     ModelFileError
-        If the file is no such model. More than two classes are refused: LIBSVM lets pairs of classes vote, which
+        If the file is no such model. More than two classes are refused: LIBSVM lets pairs of classes vote,
+        which
         machines of one class against the rest cannot repeat.
     """
     from sodm.estimators.odm import ODMClassifier
@@ -167,7 +170,8 @@ def from_libsvm(path: str | os.PathLike[str], *, n_features: int | None = None) 
     if header.get("nr_class") != "2" or len(set(labels)) != 2 or len(rho) != 1:
         raise ModelFileError(
             path,
-            f"this LIBSVM model has {header.get('nr_class')} classes: only two can be read, since among more LIBSVM "
+            f"this LIBSVM model has {header.get('nr_class')} classes: only two can be read, since "
+            f"among more LIBSVM "
             "lets pairs vote",
         )
     coefficients, rows = _read_vectors(path, first, total, n_features)

@@ -1,8 +1,11 @@
 """Machines as ONNX graphs of plain operators, for onnxruntime and others.
 
-The graph takes ``X``, shape (n, n_features), and gives ``label``, shape (n,), and ``decision``, shape (n,) for two
-classes or (n, n_classes). In float32 the decision agrees with ours to about 1e-4 times the sum of the absolute
-coefficients at most, usually far better; in float64 to about 1e-6 times it (the precision of our own kernel values,
+The graph takes ``X``, shape (n, n_features), and gives ``label``, shape (n,), and ``decision``, shape (n,)
+for two
+classes or (n, n_classes). In float32 the decision agrees with ours to about 1e-4 times the sum of the
+absolute
+coefficients at most, usually far better; in float64 to about 1e-6 times it (the precision of our own kernel
+values,
 or 1e-12 with ``precision="double"``).
 """
 
@@ -52,7 +55,8 @@ def to_onnx(
     scaler, machine = split(model)
     if machine._fitted_kernel.name not in KERNELS:
         raise ValueError(
-            f"the kernel {machine._fitted_kernel.name!r} cannot be converted to ONNX, only {', '.join(KERNELS)}."
+            f"the kernel {machine._fitted_kernel.name!r} cannot be converted to ONNX, only "
+            f"{', '.join(KERNELS)}."
         )
     size = np.prod(machine.support_vectors_.shape) * np.dtype(dtype).itemsize
     if machine._fitted_kernel.name != "linear" and size > MOST_BYTES:
@@ -127,7 +131,8 @@ def _decision(graph: _Graph, machine: Any, rows: str) -> str:
         dtype=np.float64,
     )
     if kernel.name == "rbf":
-        # |x - s|^2 = |x|^2 - 2 x's + |s|^2 loses digits when x and s are far from the origin, so both are moved.
+        # |x - s|^2 = |x|^2 - 2 x's + |s|^2 loses digits when x and s are far from the origin, so both are
+        # moved.
         centre = support.mean(axis=0)
         support = support - centre
         rows = graph("Sub", rows, graph.constant(centre))

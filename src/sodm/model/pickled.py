@@ -16,7 +16,8 @@ from sodm.model.io import split
 def to_pickle(model: Any, path: str | os.PathLike[str]) -> None:
     """Write a machine, alone or behind a scaler, as a pickle that ``pickle.load`` and ``joblib.load`` read.
 
-    Reading it needs sodm installed, and runs code: read pickles of people you trust only. The pickle is complete
+    Reading it needs sodm installed, and runs code: read pickles of people you trust only. The pickle is
+    complete
     in itself: support vectors that are mapped from a model file are copied into it.
     """
     _, machine = split(model)
