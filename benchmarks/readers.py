@@ -1,6 +1,7 @@
-"""Speed of the text readers: `python benchmarks/readers.py [MB]`, ijcnn1 repeated, beside scikit-learn's reader.
+"""Speed of the text readers: `python benchmarks/readers.py [MB]`, ijcnn1 repeated, and scikit-learn's reader.
 
-All sides run in the same process, one after the other, on a file that is in memory; the best of three is printed.
+All sides run in the same process, one after the other, on a file that is in memory; printed is
+the best of three.
 """
 
 import os

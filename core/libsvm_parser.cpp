@@ -22,6 +22,9 @@ class Lines {
     Lines(const LibsvmOptions& options, LibsvmChunk& out) : options_(options), out_(out) {}
 
     void parse(const char* p, const char* end) {
+        const std::size_t guess = static_cast<std::size_t>(end - p) / 8;  // bytes of a short index:value
+        out_.index.reserve(guess);
+        out_.value.reserve(guess);
         while (p < end) {
             const char* stop = static_cast<const char*>(std::memchr(p, '\n', end - p));
             line_ = p;

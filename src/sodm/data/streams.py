@@ -15,7 +15,7 @@ from typing import IO, Any
 
 from sodm.data.errors import DataError
 
-BLOCK = 2**23  # bytes handed out at a time, about
+BLOCK = 2**25  # bytes handed out at a time, about
 SLICE = 2**14  # compressed bytes taken at a time: what they unpack to must fit in memory
 
 _MAGIC: tuple[tuple[bytes, str], ...] = (
