@@ -9,7 +9,7 @@ SOURCES := pyproject.toml CMakeLists.txt \
            $(shell find core bindings -type f) $(shell find src -type f -not -path '*/__pycache__/*')
 SANITIZERS := address,undefined thread
 
-.PHONY: demo test test-fast test-sanitize lint format bench-core bench-linear clean help
+.PHONY: demo test test-fast test-sanitize fuzz lint format bench-core bench-linear clean help
 .DEFAULT_GOAL := help
 
 help:           ## this list
@@ -43,6 +43,10 @@ test-sanitize: $(if $(CMAKE_BIN),$(VENV)/.stamp-dev) ## the core's own tests und
 	  $(CMAKE_BIN)cmake -S . -B $$dir -DSODM_BUILD_PYTHON=OFF -DSODM_BUILD_TESTS=ON -DSODM_SANITIZE=$$s -DCMAKE_BUILD_TYPE=RelWithDebInfo >/dev/null && \
 	  $(CMAKE_BIN)cmake --build $$dir -j 2 >/dev/null && $(CMAKE_BIN)ctest --test-dir $$dir --output-on-failure || exit 1; \
 	done
+
+FUZZ_SECONDS ?= 15
+fuzz: $(VENV)/.stamp-test ## feed broken files to the readers and the model loaders, FUZZ_SECONDS each
+	$(BIN)/python fuzz/run.py --seconds $(FUZZ_SECONDS)
 
 lint: $(VENV)/.stamp-dev ## ruff, mypy, clang-format
 	$(BIN)/ruff check . && $(BIN)/ruff format --check .

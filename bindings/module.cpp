@@ -19,4 +19,5 @@ NB_MODULE(_core, m) {
     sodm::bindings::bind_fold(m);
     sodm::bindings::bind_partition(m);
     sodm::bindings::bind_solve(m);
+    sodm::bindings::bind_data(m);
 }

@@ -10,5 +10,6 @@ void bind_linear(nanobind::module_& m);
 void bind_partition(nanobind::module_& m);
 void bind_fold(nanobind::module_& m);
 void bind_solve(nanobind::module_& m);
+void bind_data(nanobind::module_& m);
 
 }  // namespace sodm::bindings

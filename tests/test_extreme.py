@@ -133,7 +133,8 @@ def test_hinge_in_double(data: Any, kernel: str, gamma: Any, lam: float) -> None
     )
     assert np.isfinite(machine.decision_function(X)).all()
     objective, gap, _ = certificate(machine, X, y)
-    assert machine.objective_ == pytest.approx(objective, rel=1e-4)
+    # A rounding error in a margin counts lam-fold.
+    assert machine.objective_ == pytest.approx(objective, rel=1e-4, abs=1e-13 * lam)
     assert gap <= 2e-3 or gave_up
 
 

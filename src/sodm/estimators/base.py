@@ -198,7 +198,11 @@ class KernelMachineClassifier(ClassifierMixin, BaseEstimator):
         self.violation_ = _scalar_if_one(result.violation)
         self.objective_ = _scalar_if_one(result.objective)
         self.n_kernel_evaluations_ = int(result.n_kernel_evaluations)
-        self._fitted_kernel = replace(problem.kernel, offset=0.0)
+        self._restore(replace(problem.kernel, offset=0.0))
+
+    def _restore(self, kernel: Kernel) -> None:
+        """What deciding needs besides the public attributes; a machine read from a file is completed by this."""
+        self._fitted_kernel = kernel
         self._prepared = Handle()
 
     # ---------------------------------------------------------------------------------------- decisions

@@ -1,0 +1,1 @@
+"""The command `sodm`. Typer and rich are imported in here only."""

@@ -1,0 +1,274 @@
+"""The commands and their options. Each command's work is in a file of its own, imported when it is called."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from sodm.cli import options as o
+
+app = typer.Typer(
+    name="sodm",
+    help="Optimal margin distribution machines: train, use and look at kernel classifiers.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+class ModelFormat(StrEnum):
+    """Formats of model files."""
+
+    sodm = "sodm"
+    libsvm = "libsvm"
+    onnx = "onnx"
+    pickle = "pickle"
+
+
+class FloatType(StrEnum):
+    """Arithmetic of an ONNX file."""
+
+    float32 = "float32"
+    float64 = "float64"
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from sodm import __version__
+
+        print(f"sodm {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def common(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version.")
+    ] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Show a traceback if something fails; may stand anywhere.")
+    ] = False,
+) -> None:
+    """Optimal margin distribution machines: train, use and look at kernel classifiers."""
+
+
+@app.command()
+def train(
+    data: o.DataFile,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Model file to write.", rich_help_panel=o.OUTPUT)],
+    kernel: Annotated[o.KernelName, typer.Option(help="Kernel.")] = o.KernelName.rbf,
+    gamma: Annotated[str, typer.Option(help="Kernel coefficient: scale, auto or a number.")] = "scale",
+    degree: Annotated[int, typer.Option(min=0, help="Degree of the poly kernel.")] = 3,
+    coef0: Annotated[float, typer.Option(help="Constant of the poly and sigmoid kernels.")] = 0.0,
+    lam: Annotated[float, typer.Option(help="Weight of the loss against the norm.")] = 100.0,
+    upsilon: Annotated[float, typer.Option(help="Weight of margins above the zone, in (0, 1].")] = 0.5,
+    theta: Annotated[float, typer.Option(help="Half-width of the zone without loss, in [0, 1).")] = 0.3,
+    loss: Annotated[o.Loss, typer.Option(help="odm, or hinge for a support vector machine.")] = o.Loss.odm,
+    tol: Annotated[float, typer.Option(help="Relative duality gap to reach.")] = 1e-3,
+    max_iter: Annotated[int, typer.Option(min=1, help="Most Newton steps or sweeps.")] = 1000,
+    intercept: Annotated[
+        bool, typer.Option("--intercept", help="Add a constant feature in kernel space.")
+    ] = False,
+    balanced: Annotated[bool, typer.Option("--balanced", help="Give all classes the same weight.")] = False,
+    scale: o.ScaleOption = o.Scale.minmax,
+    validation: Annotated[
+        str,
+        typer.Option(
+            help="Share of the rows to hold out and measure accuracy on (0: none), or a file.",
+            rich_help_panel=o.DATA,
+        ),
+    ] = "0.2",
+    format: o.FormatOption = o.Format.auto,
+    label: o.LabelOption = "auto",
+    header: o.HeaderOption = None,
+    separator: o.SeparatorOption = None,
+    zero_based: o.ZeroBasedOption = False,
+    cache: o.CacheOption = False,
+    time_limit: o.TimeLimitOption = None,
+    memory: o.MemoryOption = "1000MB",
+    threads: o.ThreadsOption = None,
+    seed: o.SeedOption = 0,
+    json: o.JsonOption = False,
+    quiet: o.QuietOption = False,
+) -> None:
+    """Train a machine on a data file and save it.
+
+    Example: sodm train data.libsvm --kernel rbf --out model.sodm
+    """
+    if _is_number(validation) and not 0 <= float(validation) < 1:
+        raise typer.BadParameter(
+            f"{validation} is not a share in [0, 1), nor a file.", param_hint="--validation"
+        )
+    parameters: dict[str, Any] = {
+        "kernel": kernel.value,
+        "gamma": o.gamma_value(gamma),
+        "degree": degree,
+        "coef0": coef0,
+        "lam": lam,
+        "upsilon": upsilon,
+        "theta": theta,
+        "loss": loss.value,
+        "tol": tol,
+        "max_iter": max_iter,
+        "fit_intercept": intercept,
+        "class_weight": "balanced" if balanced else None,
+        "cache_size": o.megabytes(memory),
+        "n_jobs": threads,
+        "random_state": seed,
+    }
+    _check_parameters(parameters)
+    from sodm.cli.inputs import Source
+    from sodm.cli.train import Settings
+    from sodm.cli.train import train as run
+
+    source = Source(data, format.value, label, header, separator, zero_based, cache, threads)
+    run(source, parameters, Settings(out, scale.value, validation, seed, time_limit, json, quiet))
+
+
+@app.command()
+def predict(
+    data: o.DataFile,
+    model: o.ModelFile,
+    out: Annotated[str, typer.Option("--out", "-o", help="File to write; - is the standard output.")] = "-",
+    decision: Annotated[
+        bool, typer.Option("--decision", help="Write decision values after the labels.")
+    ] = False,
+    format: o.FormatOption = o.Format.auto,
+    label: o.LabelOption = "auto",
+    header: o.HeaderOption = None,
+    separator: o.SeparatorOption = None,
+    zero_based: o.ZeroBasedOption = False,
+    cache: o.CacheOption = False,
+    threads: o.ThreadsOption = None,
+    json: o.JsonOption = False,
+    quiet: o.QuietOption = False,
+) -> None:
+    """Predict the label of every row: one line each, labels as they were in the training data."""
+    if json and out == "-":
+        raise typer.BadParameter(
+            "labels go to the standard output: give --out FILE with --json.", param_hint="--json"
+        )
+    from sodm.cli.inputs import Source
+    from sodm.cli.score import predict as run
+
+    source = Source(data, format.value, label, header, separator, zero_based, cache, threads)
+    run(source, model, out, decision, json, quiet)
+
+
+@app.command()
+def evaluate(
+    data: o.DataFile,
+    model: o.ModelFile,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", help="Draw the margins to .png, .svg or .pdf.")
+    ] = None,
+    format: o.FormatOption = o.Format.auto,
+    label: o.LabelOption = "auto",
+    header: o.HeaderOption = None,
+    separator: o.SeparatorOption = None,
+    zero_based: o.ZeroBasedOption = False,
+    cache: o.CacheOption = False,
+    threads: o.ThreadsOption = None,
+    json: o.JsonOption = False,
+    quiet: o.QuietOption = False,
+) -> None:
+    """Measure a model on labelled data."""
+    from sodm.cli.inputs import Source
+    from sodm.cli.score import evaluate as run
+
+    source = Source(data, format.value, label, header, separator, zero_based, cache, threads)
+    run(source, model, plot, json, quiet)
+
+
+@app.command()
+def tune(
+    data: o.DataFile,
+    kernel: Annotated[o.KernelName, typer.Option(help="Kernel.")] = o.KernelName.rbf,
+    degree: Annotated[int, typer.Option(min=0, help="Degree of the poly kernel.")] = 3,
+    coef0: Annotated[float, typer.Option(help="Constant of the poly and sigmoid kernels.")] = 0.0,
+    scale: o.ScaleOption = o.Scale.minmax,
+    format: o.FormatOption = o.Format.auto,
+    label: o.LabelOption = "auto",
+    header: o.HeaderOption = None,
+    separator: o.SeparatorOption = None,
+    zero_based: o.ZeroBasedOption = False,
+    cache: o.CacheOption = False,
+    time_limit: o.TimeLimitOption = None,
+    memory: o.MemoryOption = "500MB",
+    threads: o.ThreadsOption = None,
+    seed: o.SeedOption = 0,
+    json: o.JsonOption = False,
+    quiet: o.QuietOption = False,
+) -> None:
+    """Search lam, gamma, theta and upsilon; print the best settings and the command to train with them."""
+    from sodm.cli.inputs import Source
+    from sodm.cli.tune import tune as run
+
+    source = Source(data, format.value, label, header, separator, zero_based, cache, threads)
+    run(source, kernel.value, degree, coef0, scale.value, seed, o.megabytes(memory), time_limit, json, quiet)
+
+
+@app.command()
+def inspect(
+    model: o.ModelFile,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", help="Draw the training margins to .png, .svg or .pdf.")
+    ] = None,
+    json: o.JsonOption = False,
+) -> None:
+    """Tell what is in a model file."""
+    from sodm.cli.inspect_model import inspect as run
+
+    run(model, plot, json)
+
+
+@app.command()
+def convert(
+    source: Annotated[
+        Path, typer.Argument(help="A .sodm file, or a LIBSVM model of two classes.", show_default=False)
+    ],
+    target: Annotated[
+        Path, typer.Argument(help="File to write: .sodm, .model, .onnx or .pkl.", show_default=False)
+    ],
+    to: Annotated[ModelFormat | None, typer.Option("--to", help="Format, if the name does not tell.")] = None,
+    dtype: Annotated[FloatType, typer.Option(help="Arithmetic of an ONNX file.")] = FloatType.float32,
+    features: Annotated[
+        int | None, typer.Option(min=1, help="Number of features, which LIBSVM models do not tell.")
+    ] = None,
+    json: o.JsonOption = False,
+    quiet: o.QuietOption = False,
+) -> None:
+    """Convert a model: to LIBSVM, ONNX or a pickle, or from LIBSVM."""
+    from sodm.cli.convert import convert as run
+
+    run(source, target, to.value if to else None, dtype.value, features, json, quiet)
+
+
+@app.command()
+def demo() -> None:
+    """Fit the machine beside scikit-learn's SVC on data that comes with scikit-learn."""
+    from sodm.demo import main
+
+    main()
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _check_parameters(parameters: dict[str, Any]) -> None:
+    """Refuse parameters that make no sense as a mistake in the command line, before any data is read."""
+    from sodm import ODMClassifier
+
+    try:
+        ODMClassifier(**parameters)._check_parameters()
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None

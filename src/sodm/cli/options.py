@@ -1,0 +1,134 @@
+"""Options that several commands share, with their help, in one place."""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+DATA, COMPUTING, OUTPUT = "Data", "Computing", "Output"
+
+
+class Scale(StrEnum):
+    """How features are scaled before training."""
+
+    minmax = "minmax"
+    standard = "standard"
+    maxabs = "maxabs"
+    none = "none"
+
+
+class KernelName(StrEnum):
+    """Kernels by name."""
+
+    rbf = "rbf"
+    linear = "linear"
+    poly = "poly"
+    sigmoid = "sigmoid"
+    laplacian = "laplacian"
+
+
+class Loss(StrEnum):
+    """Losses by name."""
+
+    odm = "odm"
+    hinge = "hinge"
+
+
+class Format(StrEnum):
+    """Formats of data files."""
+
+    auto = "auto"
+    libsvm = "libsvm"
+    csv = "csv"
+    arrow = "arrow"
+    npz = "npz"
+    npy = "npy"
+
+
+DataFile = Annotated[str, typer.Argument(help="A file, or the name of a known data set.", show_default=False)]
+ModelFile = Annotated[Path, typer.Argument(help="A model file (.sodm).", show_default=False)]
+FormatOption = Annotated[
+    Format, typer.Option("--format", help="Format of the data; auto goes by the name.", rich_help_panel=DATA)
+]
+LabelOption = Annotated[
+    str,
+    typer.Option(
+        "--label",
+        help="Label column of a table: its name, or its number from 0 (negative: from the end).",
+        rich_help_panel=DATA,
+    ),
+]
+HeaderOption = Annotated[
+    bool | None,
+    typer.Option(
+        "--header/--no-header", help="Whether a CSV file begins with column names.", rich_help_panel=DATA
+    ),
+]
+SeparatorOption = Annotated[
+    str | None, typer.Option("--separator", help="Separator of a CSV file.", rich_help_panel=DATA)
+]
+ZeroBasedOption = Annotated[
+    bool, typer.Option("--zero-based", help="LIBSVM indices count from 0.", rich_help_panel=DATA)
+]
+CacheOption = Annotated[
+    bool, typer.Option("--cache", help="Keep parsed text beside the file.", rich_help_panel=DATA)
+]
+ThreadsOption = Annotated[
+    int | None,
+    typer.Option("--threads", min=1, help="Threads; all cores if not given.", rich_help_panel=COMPUTING),
+]
+SeedOption = Annotated[
+    int, typer.Option("--seed", min=0, max=2**31 - 1, help="Seed of all choices.", rich_help_panel=COMPUTING)
+]
+MemoryOption = Annotated[
+    str,
+    typer.Option(
+        "--memory", help="Memory for kernel values, such as 500MB or 2GB.", rich_help_panel=COMPUTING
+    ),
+]
+TimeLimitOption = Annotated[
+    float | None,
+    typer.Option("--time-limit", min=0.001, help="Most seconds to compute.", rich_help_panel=COMPUTING),
+]
+ScaleOption = Annotated[
+    Scale, typer.Option("--scale", help="Scaling of the features, stored in the model.", rich_help_panel=DATA)
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.", rich_help_panel=OUTPUT)]
+QuietOption = Annotated[
+    bool, typer.Option("--quiet", "-q", help="Print nothing but errors.", rich_help_panel=OUTPUT)
+]
+
+_UNITS = {"": 2**20, "B": 1, "KB": 2**10, "MB": 2**20, "GB": 2**30, "TB": 2**40}
+
+
+def megabytes(text: str) -> float:
+    """The number of megabytes of a size such as 500MB or 2GB; a bare number is megabytes.
+
+    Examples
+    --------
+    >>> megabytes("2GB"), megabytes("500")
+    (2048.0, 500.0)
+    """
+    found = re.fullmatch(r"([0-9]*\.?[0-9]+)\s*([KMGT]?B?)", text.strip().upper())
+    unit = found and (found[2] if found[2].endswith("B") or not found[2] else found[2] + "B")
+    if not found or unit is None or float(found[1]) <= 0:
+        raise typer.BadParameter(
+            f"{text!r} is no size: give one such as 500MB or 2GB.", param_hint="--memory"
+        )
+    return float(found[1]) * _UNITS[unit] / 2**20
+
+
+def gamma_value(text: str) -> str | float:
+    """ "scale", "auto" or a number."""
+    if text in ("scale", "auto"):
+        return text
+    try:
+        return float(text)
+    except ValueError:
+        raise typer.BadParameter(
+            f"{text!r} is neither scale, auto nor a number.", param_hint="--gamma"
+        ) from None

@@ -1,0 +1,149 @@
+"""CSV and TSV, read by the compiled parser (core/csv_parser.cpp)."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections import Counter
+from collections.abc import Iterator
+from itertools import chain
+from typing import Literal
+
+from sodm import _core
+from sodm.data.cache import cached
+from sodm.data.dataset import Dataset, labels_from_text
+from sodm.data.errors import DataError
+from sodm.data.parsing import parse
+from sodm.data.streams import blocks
+from sodm.data.tables import label_column
+from sodm.data.threads import threads_for
+
+SEPARATORS = (",", "\t", ";")
+
+
+def read_csv(
+    path: str | os.PathLike[str],
+    *,
+    label: str | int | None = "auto",
+    header: bool | Literal["auto"] = "auto",
+    separator: str | None = None,
+    cache: bool = False,
+    n_threads: int | None = None,
+) -> Dataset:
+    """Read a table of numbers with one column of labels: CSV, TSV, or with another separator.
+
+    Parameters
+    ----------
+    path : path
+        Plain, or compressed with gzip, bzip2, xz or zstd.
+    label : str, int or None, default="auto"
+        The label column: its name, its number (from 0, or negative from the end), None if there is none;
+        "auto" takes the one named label, labels, class, target or y, and is an error if there is no such.
+    header : bool, default="auto"
+        Whether the first line has the names of the columns; "auto": if none of its fields is a number.
+    separator : str, optional
+        One character. None: the tab for .tsv and .tab, else the most frequent of comma, tab and semicolon in
+        the first line.
+    cache : bool, default=False
+        Keep the parsed rows beside the file, and take them from there while the file stays as it is.
+    n_threads : int, optional
+        None: all cores. The result does not depend on it.
+
+    Returns
+    -------
+    Dataset
+        X is a dense array.
+
+    Raises
+    ------
+    DataError
+        Naming file, line and column, for text among the features, missing values, lines too short or long.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "iris.csv")
+    >>> _ = path.write_text("length,width,class\\n5.1,3.5,setosa\\n6.2,2.9,versicolor\\n")
+    >>> data = read_csv(path)
+    >>> data.X.tolist(), data.y.tolist(), data.feature_names
+    ([[5.1, 3.5], [6.2, 2.9]], ['setosa', 'versicolor'], ('length', 'width'))
+    """
+    if separator is not None and (len(separator) != 1 or not separator.isascii() or separator in '"\r\n'):
+        raise ValueError(f"separator must be one ASCII character other than a quote, got {separator!r}.")
+    options = {"format": "csv", "label": label, "header": header, "separator": separator}
+    return cached(
+        path, options, lambda: _read(path, label, header, separator, threads_for(n_threads)), enabled=cache
+    )
+
+
+def _read(
+    path: str | os.PathLike[str],
+    label: str | int | None,
+    header: bool | Literal["auto"],
+    separator: str | None,
+    n_threads: int,
+) -> Dataset:
+    line, lines_before, rest = _first_line(path)
+    if separator is None:
+        separator = _guess_separator(path, line)
+    try:
+        fields = next(csv.reader([line], delimiter=separator, skipinitialspace=True, strict=True))
+    except csv.Error as error:
+        raise DataError(path, f"the first line is not {separator!r}-separated text ({error})") from error
+    fields = [field.strip() for field in fields]
+    if header == "auto":
+        header = not any(_is_number(field) for field in fields)
+    names = fields if header else None
+    if names is not None and len(set(names)) < len(names):
+        twice = next(name for name, count in Counter(names).items() if count > 1)
+        raise DataError(path, f"two columns are named {twice!r}: give each its own name")
+    if header:
+        rest = _without_first_line(rest)
+    at = label_column(path, label, names, len(fields))
+    parser = _core.CsvParser(separator, len(fields), at, lines_before + bool(header), names or [])
+    parse(parser, rest, path, n_threads)
+    label_names = parser.label_names
+    X, numbers = parser.take(n_threads)
+    features = None if names is None else tuple(name for k, name in enumerate(names) if k != at)
+    return Dataset(X, labels_from_text(label_names, numbers) if at >= 0 else None, features)
+
+
+def _first_line(path: str | os.PathLike[str]) -> tuple[str, int, Iterator[bytes]]:
+    """The first line that is not empty, the number of lines before it, and all bytes from it on."""
+    source = blocks(path)
+    head = b""
+    for block in source:
+        head += block
+        if b"\n" in head.lstrip(b"\r\n\xef\xbb\xbf"):
+            break
+    head = head.removeprefix(b"\xef\xbb\xbf")
+    kept = head.lstrip(b"\r\n")
+    if not kept:
+        raise DataError(path, "there are no rows in this file")
+    try:
+        line = kept.partition(b"\n")[0].rstrip(b"\r").decode()
+    except UnicodeDecodeError as error:
+        raise DataError(path, "the first line is not UTF-8 text; is this a CSV file?") from error
+    if "\0" in line:
+        raise DataError(path, "the first line is not text; is this a CSV file?")
+    return line, head[: len(head) - len(kept)].count(b"\n"), chain([kept], source)
+
+
+def _without_first_line(source: Iterator[bytes]) -> Iterator[bytes]:
+    """The same bytes from the second line on; the first block has the whole first line."""
+    yield next(source).partition(b"\n")[2]
+    yield from source
+
+
+def _guess_separator(path: str | os.PathLike[str], line: str) -> str:
+    if any(suffix in os.fspath(path).lower() for suffix in (".tsv", ".tab")):
+        return "\t"
+    return max(SEPARATORS, key=line.count)
+
+
+def _is_number(field: str) -> bool:
+    try:
+        float(field)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,18 @@
+"""Fitted machines as files: saved, loaded, converted."""
+
+from sodm.model.errors import ModelFileError
+from sodm.model.io import describe, load, save
+from sodm.model.libsvm import from_libsvm, to_libsvm
+from sodm.model.onnx import to_onnx
+from sodm.model.pickled import to_pickle
+
+__all__ = [
+    "ModelFileError",
+    "describe",
+    "from_libsvm",
+    "load",
+    "save",
+    "to_libsvm",
+    "to_onnx",
+    "to_pickle",
+]
