@@ -68,8 +68,8 @@ class LinearODMClassifier(ClassifierMixin, BaseEstimator):
     solver : {"auto", "newton", "dsvrg", "svrg", "csvrg", "dcd"}, default="auto"
         "newton" is exact and the fastest on one machine: a few passes over the rows. "dsvrg" is Algorithm 2
         of the paper, "svrg" and "csvrg" are the methods it is compared with, "dcd" is dual coordinate
-        descent. "auto" is "newton", or "dcd" for the hinge loss. All of them find the same solution, csvrg up to the
-        error of its radius.
+        descent. "auto" is "newton", or "dcd" for the hinge loss. All of them find the same solution, csvrg up
+        to the error of its radius.
     loss : {"odm", "hinge"}, default="odm"
         "hinge" is the support vector machine, 1/2 |w|^2 + lam / W * sum_i s_i (1-m_i)_+, for comparison.
     lam : float, default=1000
@@ -630,7 +630,8 @@ class LinearODMClassifier(ClassifierMixin, BaseEstimator):
         warnings.warn(
             f"{type(self).__name__} with solver {result.solver!r} stopped after {result.n_iter[worst]} "
             f"iterations{which} at a {measure} of {result.gradient[worst]:.2e}, above tol={self.tol:g} "
-            f"(duality gap {result.gap[worst]:.2e}). Raise {knob} or tol{other}, or scale the features (MinMaxScaler).",
+            f"(duality gap {result.gap[worst]:.2e}). Raise {knob} or tol{other}, or scale the features "
+            "(MinMaxScaler).",
             ConvergenceWarning,
             stacklevel=4,
         )
