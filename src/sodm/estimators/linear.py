@@ -83,8 +83,8 @@ class LinearODMClassifier(ClassifierMixin, BaseEstimator):
     intercept_scaling : float, default=1
         Value of that feature; the larger, the less the intercept is held back by the norm.
     tol : float, default=1e-6
-        Stop when the gradient is at most so much of the gradient at w = 0 (csvrg: that of its centres;
-        hinge: when the relative duality gap is at most tol).
+        Stop when the gradient is at most so much of the gradient at w = 0 (newton: and the relative duality
+        gap at most tol; csvrg: the gradient of its centres; hinge: the gap alone).
     max_iter : int, default=1000
         Newton steps or sweeps of dcd.
     epochs : int, default=50
