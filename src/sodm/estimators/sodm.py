@@ -40,7 +40,7 @@ cache_size, precision, warm_start, random_state, n_jobs, verbose
     start : {"pilot", "zero"}, default="pilot"
         Where the parts of the first level start: one is solved first and its f shows the others the way, or all
         start from zero, as in the paper.
-    stop_tol : float, default=0.005
+    stop_tol : float, default=0.01
         Training ends when at most this share of a sample of the rows is decided otherwise than at the level
         below and the objective agrees. 0 goes on to `branching` parts.
     time_limit : float or None, default=None

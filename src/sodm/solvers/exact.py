@@ -39,6 +39,7 @@ def solve(
     progress: Callable[[dict[str, Any]], None] | None = None,
     stop: Any = None,
     start_decision: np.ndarray | None = None,
+    violation: float | None = None,
 ) -> SolveResult:
     """Solve one machine per row of `signs`, all on the same kernel values.
 
@@ -66,6 +67,8 @@ def solve(
         Values of any f at the rows, say of a machine of other rows: what is thought to be near the solution
         where no duals are known. Newton's first step goes from the active set of f; coordinate descent
         starts from the duals that the optimality conditions assign to f. Not used beside `start`.
+    violation : float, optional
+        Another bound on the largest violation, for those who need the objective only.
 
     Returns
     -------
@@ -84,7 +87,7 @@ def solve(
         theta=float(loss.theta) if odm else 0.0,
         method=solver,
         tol=float(tol),
-        violation=float(np.sqrt(10 * tol)),
+        violation=float(np.sqrt(10 * tol) if violation is None else violation),
         max_iter=int(max_iter),
         cache_bytes=int(cache_bytes),
         seed=int(seed),

@@ -19,7 +19,7 @@ TOLERANCE, DECISIONS, TIME, LAST, EXACT = "tolerance", "decisions", "time limit"
 
 # The objective of an averaged machine falls from level to level; while it falls by more than this share, the
 # next level still has something to learn, even if no decision of the probe shows it.
-OBJECTIVE_AGREES = 0.1
+OBJECTIVE_AGREES = 0.15
 
 
 @dataclass(frozen=True)

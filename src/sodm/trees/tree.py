@@ -168,7 +168,7 @@ class _Training:
             duals = tree.merge.model(solved)
             now = self._look(level, solved, done, duals, before, seconds)
             iterations = self.history[-1].n_iter
-            if len(groups) == 1 and len(groups[0].index) == self.n:
+            if self._is_whole(groups):
                 reason = EXACT
             elif not complete or self._out_of_time():
                 reason = TIME
@@ -222,7 +222,11 @@ class _Training:
     ) -> tuple[list[Arrays | None], bool]:
         """All parts of a level, and whether all of them were finished."""
         tree, began, lost = self.tree, time.perf_counter(), self.tree.engine.overhead
-        parts = [Part(group.index, {"represented": group.represented, **group.start}) for group in groups]
+        exact = self._is_whole(groups)
+        parts = [
+            Part(group.index, {"represented": group.represented, "exact": exact, **group.start})
+            for group in groups
+        ]
         results: list[Arrays | None] = []
         pilot = tree.pilot and self.problem.start is None
         if level == 0 and len(parts) > 1 and (pilot or self.deadline is not None):
@@ -236,6 +240,9 @@ class _Training:
         seconds.solve = time.perf_counter() - began
         seconds.engine = tree.engine.overhead - lost
         return results, all(result is not None for result in results)
+
+    def _is_whole(self, groups: Sequence[Group]) -> bool:
+        return len(groups) == 1 and len(groups[0].index) == self.n
 
     def _machine(self, group: Group, duals: Array) -> Arrays:
         """A part's machine as others take it."""
