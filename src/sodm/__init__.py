@@ -1,9 +1,19 @@
 """Scalable optimal margin distribution machines."""
 
+from sodm.estimators.cascade import CascadeClassifier
+from sodm.estimators.dc import DCClassifier
+from sodm.estimators.dip import DiPClassifier
 from sodm.estimators.odm import ODMClassifier
 from sodm.estimators.sodm import SODMClassifier
 from sodm.plots.margins import MarginDistributionDisplay
 
 __version__ = "0.1.0"
 
-__all__ = ["MarginDistributionDisplay", "ODMClassifier", "SODMClassifier"]
+__all__ = [
+    "CascadeClassifier",
+    "DCClassifier",
+    "DiPClassifier",
+    "MarginDistributionDisplay",
+    "ODMClassifier",
+    "SODMClassifier",
+]

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 from sodm.estimators import defaults
-from sodm.estimators.parameters import check_choice, check_integer
+from sodm.estimators.parameters import check_choice, check_integer, check_number
 from sodm.estimators.trees import TreeClassifier
 from sodm.trees import systems
+from sodm.trees.stop import StopRule
 from sodm.trees.systems import System
 
 
@@ -147,7 +148,11 @@ objective_, n_kernel_evaluations_, n_features_in_, feature_names_in_
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_integer("n_landmarks", self.n_landmarks, ">= 1", lambda v: v >= 1)
+        check_number("stop_tol", self.stop_tol, ">= 0", lambda v: v >= 0)
         check_choice("merge", self.merge, ("scaled", "lift", "literal"))
+
+    def _stop(self) -> StopRule:
+        return StopRule(float(self.stop_tol))
 
     def _system(self) -> System:
         return systems.sodm(int(self.n_landmarks), self.merge)

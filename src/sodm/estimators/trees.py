@@ -45,8 +45,6 @@ class TreeClassifier(KernelMachineClassifier):
     cache_size: float
     n_partitions: int | str
     branching: int
-    start: str
-    stop_tol: float
     time_limit: float | None
     refine: bool
     budget: int | None
@@ -55,6 +53,10 @@ class TreeClassifier(KernelMachineClassifier):
     @abstractmethod
     def _system(self) -> System:
         """How rows are divided and what moves up."""
+
+    def _stop(self) -> StopRule | None:
+        """When levels agree; None where only the last level's machine is of use."""
+        return None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, eval_set: Any = None) -> TreeClassifier:
         """Fit the machine.
@@ -101,8 +103,8 @@ class TreeClassifier(KernelMachineClassifier):
             engine=ThreadEngine(problem.kernel.n_threads),
             n_partitions=self._count(len(problem.weights)),
             branching=int(self.branching),
-            stop=StopRule(float(self.stop_tol)),
-            pilot=self.start == "pilot",
+            stop=self._stop(),
+            pilot=getattr(self, "start", "zero") == "pilot",
             refine=bool(self.refine),
             time_limit=self.time_limit,
             seed=seed if checkpoint is None else checkpoint.seed,
@@ -180,8 +182,8 @@ class TreeClassifier(KernelMachineClassifier):
         if self.n_partitions != "auto":
             check_integer("n_partitions", self.n_partitions, ">= 1, or 'auto'", lambda v: v >= 1)
         check_integer("branching", self.branching, ">= 2", lambda v: v >= 2)
-        check_choice("start", self.start, ("pilot", "zero"))
-        check_number("stop_tol", self.stop_tol, ">= 0", lambda v: v >= 0)
+        if hasattr(self, "start"):
+            check_choice("start", self.start, ("pilot", "zero"))
         if self.time_limit is not None:
             check_number("time_limit", self.time_limit, ">= 0, or None", lambda v: v >= 0)
         check_flag("refine", self.refine)

@@ -91,7 +91,8 @@ class Tree:
     engine : Engine
     n_partitions, branching : int
         K and p.
-    stop : StopRule
+    stop : StopRule or None
+        When two levels agree; None goes up to the end.
     pilot : bool
         Solve one part first and start the others from its f: parts that look alike have like solutions.
         Without, they start from zero.
@@ -113,7 +114,7 @@ class Tree:
     engine: Engine
     n_partitions: int
     branching: int
-    stop: StopRule
+    stop: StopRule | None = None
     pilot: bool = True
     refine: bool = False
     time_limit: float | None = None
@@ -172,7 +173,7 @@ class _Training:
                 reason = EXACT
             elif not complete or self._out_of_time():
                 reason = TIME
-            else:
+            elif tree.stop is not None:
                 reason = tree.stop.reason(level, iterations, now, before)
             before = now
             seconds = Seconds()
@@ -222,7 +223,7 @@ class _Training:
     ) -> tuple[list[Arrays | None], bool]:
         """All parts of a level, and whether all of them were finished."""
         tree, began, lost = self.tree, time.perf_counter(), self.tree.engine.overhead
-        exact = self._is_whole(groups)
+        exact = len(groups) == 1  # nothing comes after it
         parts = [
             Part(group.index, {"represented": group.represented, "exact": exact, **group.start})
             for group in groups
