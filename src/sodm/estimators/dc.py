@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 from sodm.estimators import defaults
 from sodm.estimators.parameters import check_flag
+from sodm.estimators.threads import threads_for
 from sodm.estimators.trees import TreeClassifier
+from sodm.problem.problem import Problem
+from sodm.solvers.result import SolveResult
 from sodm.trees import systems
+from sodm.trees.regions import Regions
 from sodm.trees.systems import System
+from sodm.trees.tree import TreeResult
 
 
 class DCClassifier(TreeClassifier):
     """DC: clusters in feature space, found anew at each level on the support vectors (Hsieh et al., 2014).
 
-    DC-ODM of the paper, and with ``loss="hinge"`` DC-SVM. Clusters hardly see each other, so their duals together
-    are near those of the problem of all rows. After the last level of clusters the support vectors are solved
-    together; `refine` goes on to the exact solution.
+    DC-ODM of the paper, and with ``loss="hinge"`` DC-SVM. Clusters hardly see each other, so their duals
+    together are near those of the problem of all rows. After the last level of clusters the support vectors
+    are solved together; `refine` goes on to the exact solution.
 
     Parameters
     ----------
@@ -31,8 +40,8 @@ cache_size, precision, warm_start, random_state, n_jobs, verbose
 
     Attributes
     ----------
-    history_, stop_reason_, classes_, support_, support_vectors_, dual_coef_, intercept_, n_iter_, dual_gap_, \
-violation_, objective_, n_kernel_evaluations_, n_features_in_
+    history_, stop_reason_, classes_, support_, support_vectors_, dual_coef_, intercept_, n_iter_, \
+dual_gap_, violation_, objective_, n_kernel_evaluations_, n_features_in_
         As for :class:`SODMClassifier`.
 
     Examples
@@ -106,7 +115,42 @@ violation_, objective_, n_kernel_evaluations_, n_features_in_
         super()._check_parameters()
         check_flag("early", self.early)
         if self.early and (self.refine or self.budget is not None):
-            raise ValueError("early=True keeps one machine for each cluster: it takes no refine and no budget.")
+            raise ValueError("early=True keeps a machine for each cluster: it takes no refine and no budget.")
 
     def _system(self) -> System:
         return systems.dc(bool(self.early))
+
+    def _finish(self, problem: Problem, trained: TreeResult) -> SolveResult:
+        self._regions = None
+        if self.early:
+            self._regions = Regions.of(problem, [part.index for part in trained.last])
+            self._region_of_row = np.empty(len(problem.weights), dtype=np.intp)
+            for k, part in enumerate(trained.last):
+                self._region_of_row[part.index] = k
+        return super()._finish(problem, trained)
+
+    def _set_fitted(self, problem: Problem, result: SolveResult, kept: NDArray[np.int64]) -> None:
+        super()._set_fitted(problem, result, kept)
+        if self._regions is not None:
+            order = np.argsort(kept)
+            at = order[np.searchsorted(kept, self.support_, sorter=order)]
+            self._region_of_support = self._region_of_row[at]
+            del self._region_of_row
+
+    def _decide(self, X: Any) -> NDArray[np.float64]:
+        if self._regions is None:
+            return super()._decide(X)
+        kernel = replace(self._fitted_kernel, n_threads=threads_for(self.n_jobs))
+        precomputed = kernel.name == "precomputed"
+        regions = self._regions.nearest(kernel, X)
+        values = np.zeros((X.shape[0], len(self.dual_coef_)))
+        for k in np.unique(regions):
+            rows, support = np.flatnonzero(regions == k), np.flatnonzero(self._region_of_support == k)
+            coefficients = self.dual_coef_[:, support].T
+            if precomputed:
+                values[rows] = kernel.apply(X[rows][:, self.support_[support]], None, coefficients)
+            elif len(support):
+                values[rows] = kernel.apply(X[rows], self.support_vectors_[support], coefficients)
+            if self.fit_intercept:  # the caller adds that of all machines together
+                values[rows] += coefficients.sum(axis=0)
+        return values - self.intercept_

@@ -13,10 +13,10 @@ from sodm.trees.systems import System
 
 
 class DiPClassifier(TreeClassifier):
-    """DiP: parts that keep the distribution of the rows, then their support vectors at once (Singh et al., 2017).
+    """DiP: parts that keep the distribution of the rows, then their support vectors (Singh et al., 2017).
 
-    DiP-ODM of the paper, and with ``loss="hinge"`` DiP-SVM. k-means clusters in input space are dealt evenly to
-    the parts; the support vectors of all parts make the last, exact problem.
+    DiP-ODM of the paper, and with ``loss="hinge"`` DiP-SVM. k-means clusters in input space are dealt evenly
+    to the parts; the support vectors of all parts make the last, exact problem.
 
     Parameters
     ----------
@@ -30,8 +30,8 @@ cache_size, precision, warm_start, random_state, n_jobs, verbose
 
     Attributes
     ----------
-    history_, stop_reason_, classes_, support_, support_vectors_, dual_coef_, intercept_, n_iter_, dual_gap_, \
-violation_, objective_, n_kernel_evaluations_, n_features_in_
+    history_, stop_reason_, classes_, support_, support_vectors_, dual_coef_, intercept_, n_iter_, \
+dual_gap_, violation_, objective_, n_kernel_evaluations_, n_features_in_
         As for :class:`SODMClassifier`.
 
     Examples

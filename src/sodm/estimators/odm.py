@@ -56,8 +56,9 @@ class ODMClassifier(KernelMachineClassifier):
     solver : {"auto", "newton", "dcd"}, default="auto"
         Semismooth Newton, dual coordinate descent, or what suits the problem. The hinge loss takes "dcd".
     tol : float, default=1e-3
-        The fit ends when the relative duality gap is at most this, and the largest violation of the optimality
-        conditions, in units of the margin, at most its square root (the gap is quadratic in the violation).
+        The fit ends when the relative duality gap is at most this, and the largest violation of the
+        optimality conditions, in units of the margin, at most its square root (the gap is quadratic in the
+        violation).
     max_iter : int, default=1000
         Most Newton steps or sweeps.
     fit_intercept : bool, default=False

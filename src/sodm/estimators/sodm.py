@@ -17,9 +17,9 @@ class SODMClassifier(TreeClassifier):
     """Optimal margin distribution machine for many rows, trained part by part.
 
     The rows are divided into parts that look like the whole (strata around landmarks in feature space, each
-    dealt to all parts), the parts are solved side by side, and the machine is the average of theirs. Then every
-    `branching` parts are merged and solved again from what they know, until the decisions no longer change.
-    With ``loss="hinge"`` this is SSVM.
+    dealt to all parts), the parts are solved side by side, and the machine is the average of theirs. Then
+    every `branching` parts are merged and solved again from what they know, until the decisions no longer
+    change. With ``loss="hinge"`` this is SSVM.
 
     Parameters
     ----------
@@ -39,8 +39,8 @@ cache_size, precision, warm_start, random_state, n_jobs, verbose
         duals that the optimality conditions assign to their averaged f; from their duals as they are, as the
         paper prints it.
     start : {"pilot", "zero"}, default="pilot"
-        Where the parts of the first level start: one is solved first and its f shows the others the way, or all
-        start from zero, as in the paper.
+        Where the parts of the first level start: one is solved first and its f shows the others the way, or
+        all start from zero, as in the paper.
     stop_tol : float, default=0.01
         Training ends when at most this share of a sample of the rows is decided otherwise than at the level
         below and the objective agrees. 0 goes on to `branching` parts.
@@ -51,23 +51,23 @@ cache_size, precision, warm_start, random_state, n_jobs, verbose
     budget : int or None, default=None
         Most support vectors of the machine; it is compressed onto so many landmarks.
     checkpoint_dir : path or None, default=None
-        Where to write the state after each level. A fit of the same data with the same parameters goes on from
-        there, and ends with the same machine.
+        Where to write the state after each level. A fit of the same data with the same parameters goes on
+        from there, and ends with the same machine.
     local_solver : {"auto", "newton", "dcd"}, default="auto"
         What solves the parts: semismooth Newton or, as in the paper, dual coordinate descent.
 
     Attributes
     ----------
     history_ : list of dict
-        One record for each level: n_partitions, n_rows, n_support, n_iter, violation, objective and gap of the
-        problem of all rows (`estimated` says if from a sample), changed, n_kernel_evaluations, accuracy on
-        `eval_set`, and seconds by what they were spent on.
+        One record for each level: n_partitions, n_rows, n_support, n_iter, violation, objective and gap of
+        the problem of all rows (`estimated` says if from a sample), changed, n_kernel_evaluations, accuracy
+        on `eval_set`, and seconds by what they were spent on.
     stop_reason_ : {"exact", "decisions", "tolerance", "last level", "time limit"}
         Which rule ended the training.
     classes_, support_, support_vectors_, dual_coef_, coef_, intercept_, n_iter_, dual_gap_, violation_, \
 objective_, n_kernel_evaluations_, n_features_in_, feature_names_in_
-        As for :class:`ODMClassifier`. `n_iter_` and `violation_` are those of the worst part of the last level;
-        `dual_gap_` and `objective_` those of the problem of all rows, estimated from a sample unless
+        As for :class:`ODMClassifier`. `n_iter_` and `violation_` are those of the worst part of the last
+        level; `dual_gap_` and `objective_` those of the problem of all rows, estimated from a sample unless
         `stop_reason_` is "exact".
 
     Examples

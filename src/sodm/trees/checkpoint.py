@@ -101,7 +101,7 @@ class Checkpoint:
         handle, temporary = tempfile.mkstemp(dir=self.path.parent, prefix=".sodm-", suffix=".npz")
         try:
             with os.fdopen(handle, "wb") as file:
-                np.savez(file, head=np.array(json.dumps(head)), **_pack(state))
+                np.savez(file, allow_pickle=False, head=np.array(json.dumps(head)), **_pack(state))
                 file.flush()
                 os.fsync(file.fileno())
             os.replace(temporary, self.path)
@@ -110,7 +110,7 @@ class Checkpoint:
             raise
 
 
-def _pack(state: State) -> dict[str, NDArray[Any]]:
+def _pack(state: State) -> dict[str, Any]:
     arrays = {f"summary_{name}": value for name, value in asdict(state.summary).items() if name != "solver"}
     return arrays | {
         "first_rows": np.concatenate(state.first),

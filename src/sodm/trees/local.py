@@ -4,9 +4,9 @@ The part's problem is the machine's problem on its rows, with lam as it is and W
 
     min  1/2 |f|^2 + lam / (2 R (1-theta)^2) sum_i s_i [...],   R = represented
 
-R is the weight of the part's own rows where parts stand for themselves (SODM: each is a smaller picture of the
-whole), of all rows they were selected from where rows were dropped (DiP), and of the whole data set where
-parts are pieces of one dual problem (Cascade, DC).
+R is the weight of the part's own rows where parts stand for themselves (SODM: each is a smaller picture of
+the whole), of all rows they were selected from where rows were dropped (DiP), and of the whole data set
+where parts are pieces of one dual problem (Cascade, DC).
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from sodm.engines.base import Arrays, Block, Slot
 from sodm.problem.kernels import Kernel
 from sodm.problem.losses import Loss
 from sodm.solvers.exact import solve
-
 
 COARSER = 10.0
 ANY_VIOLATION = 1e6
