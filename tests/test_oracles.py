@@ -1,7 +1,7 @@
 """The exact machine against other ways to the same optimum.
 
-A quadratic program solver, scikit-learn's linear machines, a linear system, the NumPy twin; and relations
-between fits that hold whatever the optimum is.
+A quadratic program solver, scikit-learn's linear machines, a linear system, the NumPy twin; and relations between
+fits that hold whatever the optimum is.
 """
 
 from __future__ import annotations

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 
 from sodm import _core
 from sodm.engines.base import Arrays, Engine, Part, Slot, Table, Task
+
+
+AWAKE = 0.1  # seconds: a signal that reached another thread is seen within this time
 
 
 class ThreadEngine(Engine):
@@ -62,9 +65,7 @@ class ThreadEngine(Engine):
                 for place, k in enumerate(order):
                     extra = len(parts) < self.n_threads and place < self.n_threads % len(parts)
                     futures[k] = pool.submit(run, k, self.n_threads // at_once + int(extra))
-                left = None if deadline is None else max(0.0, deadline - time.monotonic())
-                _, running = wait(futures.values(), left, return_when=FIRST_EXCEPTION)
-                if running:  # out of time, or one of them failed
+                if not _wait(futures.values(), deadline):  # out of time, or one of them failed
                     stop.stop()
                     wait(futures.values())
             except BaseException:  # Ctrl-C: nothing may go on behind the caller's back
@@ -73,3 +74,15 @@ class ThreadEngine(Engine):
         results = [futures[k].result() for k in range(len(parts))]
         self.overhead += max(0.0, time.perf_counter() - began - sum(busy) / at_once)
         return results
+
+
+def _wait(futures: Collection[Future[Arrays | None]], deadline: float | None) -> bool:
+    """Whether all of them end in time, none with an error."""
+    while True:
+        left = AWAKE if deadline is None else min(AWAKE, max(0.0, deadline - time.monotonic()))
+        done, running = wait(futures, left, return_when=FIRST_EXCEPTION)
+        if not running:
+            return True
+        late = deadline is not None and time.monotonic() >= deadline
+        if late or any(future.exception() is not None for future in done):
+            return False

@@ -180,7 +180,8 @@ class _Training:
             if reason is None:
                 groups = self._merge(solved, level, seconds)
                 reason = None if groups else LAST
-            self._save(solved, reason)
+            if complete:  # a fit that ran out of time can go on from here
+                self._save(solved, None if reason == TIME else reason)
             level += 1
         if tree.refine and reason not in (EXACT, TIME):
             solved, duals, before, reason = self._refine(solved, duals, before, reason, level)
