@@ -630,7 +630,8 @@ class LinearODMClassifier(ClassifierMixin, BaseEstimator):
         warnings.warn(
             f"{type(self).__name__} with solver {result.solver!r} stopped after {result.n_iter[worst]} "
             f"iterations{which} at a {measure} of {result.gradient[worst]:.2e}, above tol={self.tol:g} "
-            f"(duality gap {result.gap[worst]:.2e}). Raise {knob} or tol{other}, or scale the features (MinMaxScaler).",
+            f"(duality gap {result.gap[worst]:.2e}). "
+            f"Raise {knob} or tol{other}, or scale the features (MinMaxScaler).",
             ConvergenceWarning,
             stacklevel=4,
         )
