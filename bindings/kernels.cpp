@@ -1,6 +1,9 @@
 // Kernel functions, points, and the three products on them.
 #include <nanobind/stl/string.h>
 
+#include <numeric>
+
+#include "gram.hpp"
 #include "module.hpp"
 #include "points.hpp"
 #include "products.hpp"
@@ -60,6 +63,33 @@ auto apply(const Points& a, const Points& b, Matrix weights, int n_threads) {
     return to_numpy(std::move(out), {static_cast<std::size_t>(n_vectors), static_cast<std::size_t>(b.n())});
 }
 
+template <class T>
+void multiply_gram(const KernelSource<T>& source, const std::vector<Index>& rows, const double* weights,
+                   int n_vectors, double* out, Threads& threads) {
+    GramMatrix<T> gram(source, 0, threads);
+    gram.assign(rows);
+    gram.apply(weights, n_vectors, out);
+}
+
+// The product with the Gram matrix of a, each pair evaluated once; weights and result: n_vectors x a.n.
+auto symmetric_apply(const Points& a, Matrix weights, int n_threads) {
+    if (static_cast<Index>(weights.shape(1)) != a.n())
+        throw std::invalid_argument("one weight per row is needed");
+    const int n_vectors = static_cast<int>(weights.shape(0));
+    std::vector<double> out(static_cast<std::size_t>(n_vectors * a.n()));
+    {
+        nb::gil_scoped_release nogil;
+        PythonMonitor monitor;
+        Threads threads(n_threads, &monitor);
+        std::vector<Index> rows(static_cast<std::size_t>(a.n()));
+        std::iota(rows.begin(), rows.end(), Index(0));
+        with_pair(a, a, [&](auto& source) {
+            multiply_gram(source, rows, weights.data(), n_vectors, out.data(), threads);
+        });
+    }
+    return to_numpy(std::move(out), {static_cast<std::size_t>(n_vectors), static_cast<std::size_t>(a.n())});
+}
+
 }  // namespace
 
 void bind_kernels(nb::module_& m) {
@@ -90,6 +120,7 @@ void bind_kernels(nb::module_& m) {
         .def_prop_ro("double", &Points::twice);
 
     m.def("block", &block, nb::arg("a"), nb::arg("b"), nb::arg("n_threads") = 1);
+    m.def("symmetric_apply", &symmetric_apply, nb::arg("a"), nb::arg("weights"), nb::arg("n_threads") = 1);
     m.def("apply", &apply, nb::arg("a"), nb::arg("b"), nb::arg("weights"), nb::arg("n_threads") = 1);
 }
 

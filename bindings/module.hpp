@@ -6,6 +6,7 @@
 namespace sodm::bindings {
 
 void bind_kernels(nanobind::module_& m);
+void bind_linear(nanobind::module_& m);
 void bind_partition(nanobind::module_& m);
 void bind_fold(nanobind::module_& m);
 void bind_solve(nanobind::module_& m);

@@ -6,9 +6,9 @@
 // g_i <- prox(q g_i - u_i), u_i = y_i f_i, q = k(x_i, x_i), followed by f += (change of y_i g_i) K_i.
 //
 // When the Gram matrix fits the cache it is stored and swept in random order. When it does not, working sets:
-// the rows that violate KKT most, a thousand or so, are solved to the end among themselves, and f is brought
-// up to date everywhere by one fused product. Rows that are settled are left out (shrinking) and checked
-// again before the end.
+// the rows whose dual is undecided and those that violate KKT most, as many as fit, are solved among
+// themselves, and f is brought up to date everywhere by one fused product. Within a sweep, rows that are
+// settled are left out (shrinking) and looked at again before the end.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -26,7 +26,7 @@ namespace {
 
 using Values = std::vector<double>;
 
-constexpr Index kWorkingSet = 1024;
+constexpr Index kSmallestSet = 2048;  // rows of a working set, at least
 
 template <class Loss>
 struct Machine {
@@ -34,7 +34,6 @@ struct Machine {
     Values q, g, f;  // k(x, x) + shift, duals, f including shift * y g
     double objective = 0, gap = 0, violation = 0;
     int iterations = 0;
-    bool done = false;
 };
 
 template <class Loss>
@@ -50,9 +49,7 @@ void assess(Machine<Loss>& machine, const double* weights, const Loss& loss) {
     machine.objective = reg / 2 + primal;
     machine.gap = (reg + primal + dual) / std::max(std::fabs(machine.objective), 1e-300);
     machine.violation = violation;
-    if (!std::isfinite(machine.objective))
-        throw std::runtime_error(
-            "kernel values are not finite: scale the features or change the kernel's parameters");
+    if (!std::isfinite(machine.objective)) throw std::invalid_argument(kNotFinite);
 }
 
 // Sweeps over a stored square block k (n x n): g and f of its rows. Returns the sweeps made. Stops when no
@@ -117,7 +114,9 @@ class Descent {
     Solution run() {
         start();
         const auto bytes = static_cast<std::size_t>(n_) * static_cast<std::size_t>(n_) * sizeof(T);
-        if (bytes <= options_.cache_bytes)
+        // Where most duals end at a bound, the few that do not are worth finding first.
+        const bool chunks = Loss::kMostlyBounded && n_ > 2 * kSmallestSet;
+        if (bytes <= options_.cache_bytes && !chunks)
             stored();
         else
             working_sets();
@@ -211,78 +210,112 @@ class Descent {
         });
     }
 
+    // Chunking: the rows that carry a dual that is still undecided, and those that violate KKT most, as many
+    // as a stored block may have; solved among themselves, then f everywhere by one fused product.
     void working_sets() {
-        std::vector<Index> active = all_rows();
-        bool whole = true;
-        Values score;
+        const auto capacity = std::min<Index>(
+            n_, std::max<Index>(kSmallestSet, static_cast<Index>(std::sqrt(
+                                                  static_cast<double>(options_.cache_bytes) / sizeof(T)))));
         Buffer<T> block;
-        const Index per_sweep = std::max<Index>(1, n_ / kWorkingSet);
-        const Index max_rounds = static_cast<Index>(options_.max_iter) * per_sweep;
+        const std::vector<Index> everything = all_rows();
+        Random random(options_.seed);
+        std::vector<Index> set = random.permutation(n_);
+        set.resize(at(std::min(capacity, std::max(kSmallestSet, n_ / 8))));
+        std::sort(set.begin(), set.end());
         for (auto& machine : machines_) assess(machine, problem_.weights, loss_);
-        for (Index round = 0; round < max_rounds; ++round) {
-            // The rows that violate KKT most.
-            score.assign(active.size(), 0.0);
+        for (int round = 0; round < options_.max_iter; ++round) {
             double worst = 0;
+            if (round > 0 || problem_.start) worst = choose(set, capacity);
+            const Values change = solve_block(set, block, round, worst > 0 ? worst : 1.0);
+            spread(set, change, everything);
+            bool all = true;
+            double gap = 0;
+            worst = 0;
             for (auto& machine : machines_) {
-                if (whole && machine.done) continue;
-                for (std::size_t k = 0; k < active.size(); ++k) {
-                    const auto i = at(active[k]);
-                    score[k] = std::max(score[k], loss_.violation(machine.y[i] * machine.f[i], machine.g[i],
-                                                                  problem_.weights[i], machine.q[i]));
-                }
+                assess(machine, problem_.weights, loss_);
+                ++machine.iterations;
+                all &= finished(machine);
+                gap = std::max(gap, machine.gap);
+                worst = std::max(worst, machine.violation);
             }
-            for (double v : score) worst = std::max(worst, v);
-            const auto size = std::min<Index>(kWorkingSet, static_cast<Index>(active.size()));
-            std::vector<Index> best(active.size());
-            std::iota(best.begin(), best.end(), Index(0));
-            std::nth_element(best.begin(), best.begin() + (size - 1), best.end(), [&](Index p, Index q) {
-                return score[at(p)] > score[at(q)] || (score[at(p)] == score[at(q)] && p < q);
-            });
-            std::vector<Index> set(best.begin(), best.begin() + size);
-            std::sort(set.begin(), set.end());
-            for (Index& p : set) p = active[at(p)];
+            if (options_.progress) options_.progress(Progress{"dcd", n_, round + 1, gap, worst});
+            if (all) return;
+        }
+    }
 
-            Values change = solve_block(set, block, round, worst);
-            Values update(active.size() * machines_.size());
-            kernel_apply(source_, Subset{set.data(), size},
-                         Subset{active.data(), static_cast<Index>(active.size())}, change.data(),
-                         problem_.count, update.data(), threads_);
-            for (std::size_t c = 0; c < machines_.size(); ++c) {
-                for (std::size_t k = 0; k < active.size(); ++k)
-                    machines_[c].f[at(active[k])] += update[c * active.size() + k];
-                for (Index k = 0; k < size; ++k)
-                    machines_[c].f[at(set[at(k)])] += shift_ * change[c * at(size) + at(k)];
-                machines_[c].iterations = static_cast<int>(round / per_sweep) + 1;
+    // The next working set; returns the largest violation.
+    double choose(std::vector<Index>& set, Index capacity) const {
+        Values violation(at(n_), 0.0);
+        double worst = 0;
+        for (const auto& machine : machines_)
+            for (std::size_t i = 0; i < violation.size(); ++i)
+                violation[i] =
+                    std::max(violation[i], loss_.violation(machine.y[i] * machine.f[i], machine.g[i],
+                                                           problem_.weights[i], machine.q[i]));
+        for (double v : violation) worst = std::max(worst, v);
+        std::vector<Index> carried, violators;
+        for (Index i = 0; i < n_; ++i) {
+            bool undecided = false;
+            for (const auto& machine : machines_) {
+                const double u = machine.y[i] * machine.f[at(i)], g = machine.g[at(i)],
+                             s = problem_.weights[i], q = machine.q[at(i)];
+                undecided |= g != 0 && !(loss_.violation(u - worst, g, s, q) == 0 &&
+                                         loss_.violation(u + worst, g, s, q) == 0);
             }
+            if (undecided)
+                carried.push_back(i);
+            else if (violation[at(i)] > 0)
+                violators.push_back(i);
+        }
+        const auto more_violated = [&](Index p, Index q) {
+            return violation[at(p)] > violation[at(q)] || (violation[at(p)] == violation[at(q)] && p < q);
+        };
+        const auto keep_most_violated = [&](std::vector<Index>& list, Index n) {
+            if (static_cast<Index>(list.size()) <= n) return;
+            std::nth_element(list.begin(), list.begin() + n, list.end(), more_violated);
+            list.resize(at(n));
+        };
+        // No faster than by doubling: of many violators at once most would turn out to be none.
+        const auto carry = static_cast<Index>(carried.size());
+        keep_most_violated(
+            violators, std::max({kSmallestSet, carry, capacity - carry > carry ? Index(0) : capacity / 4}));
+        keep_most_violated(carried,
+                           capacity - std::min<Index>(static_cast<Index>(violators.size()), capacity / 4));
+        keep_most_violated(violators, capacity - static_cast<Index>(carried.size()));
+        set = carried;
+        set.insert(set.end(), violators.begin(), violators.end());
+        std::sort(set.begin(), set.end());
+        return worst;
+    }
 
-            if (whole) {
-                bool all = true;
-                double gap = 0;
-                for (auto& machine : machines_) {
-                    assess(machine, problem_.weights, loss_);
-                    machine.done = finished(machine);
-                    all &= machine.done;
-                    gap = std::max(gap, machine.gap);
+    // f everywhere after the coefficients of these rows changed.
+    void spread(const std::vector<Index>& set, const Values& change, const std::vector<Index>& everything) {
+        std::vector<Index> moved;
+        std::vector<std::size_t> from;
+        for (std::size_t k = 0; k < set.size(); ++k)
+            for (std::size_t c = 0; c < machines_.size(); ++c)
+                if (change[c * set.size() + k] != 0) {
+                    moved.push_back(set[k]);
+                    from.push_back(k);
+                    break;
                 }
-                if (options_.progress)
-                    options_.progress(Progress{"dcd", n_, static_cast<int>(round) + 1, gap, worst});
-                if (all) return;
-                if (round % 16 == 15) whole = !shrink(active, worst);
-            } else if (worst <= 0.5 * options_.violation || round % 64 == 63) {
-                std::vector<char> in(at(n_), 0);
-                for (Index i : active) in[at(i)] = 1;
-                std::vector<Index> out;
-                for (Index i = 0; i < n_; ++i)
-                    if (!in[at(i)]) out.push_back(i);
-                refresh(out);
-                active = all_rows();
-                whole = true;
-            }
+        if (moved.empty()) return;
+        Values weights, update(everything.size() * machines_.size());
+        for (std::size_t c = 0; c < machines_.size(); ++c)
+            for (std::size_t k : from) weights.push_back(change[c * set.size() + k]);
+        kernel_apply(source_, Subset{moved.data(), static_cast<Index>(moved.size())},
+                     Subset{everything.data(), static_cast<Index>(everything.size())}, weights.data(),
+                     problem_.count, update.data(), threads_);
+        for (std::size_t c = 0; c < machines_.size(); ++c) {
+            for (std::size_t i = 0; i < everything.size(); ++i)
+                machines_[c].f[i] += update[c * everything.size() + i];
+            for (std::size_t k = 0; k < moved.size(); ++k)
+                machines_[c].f[at(moved[k])] += shift_ * weights[c * moved.size() + k];
         }
     }
 
     // Solves the working set among itself; returns the change of y g, machine by machine.
-    Values solve_block(const std::vector<Index>& set, Buffer<T>& block, Index round, double worst) {
+    Values solve_block(const std::vector<Index>& set, Buffer<T>& block, int round, double worst) {
         const auto size = static_cast<Index>(set.size());
         block.resize(at(size * size));
         const Subset rows{set.data(), size};
@@ -302,7 +335,7 @@ class Descent {
             const Values before = g;
             Random random(options_.seed + static_cast<std::uint64_t>(round) * 1000003u + c);
             sweep(block.data(), size, shift_, y.data(), s.data(), q.data(), g.data(), f.data(), loss_,
-                  std::max(0.02 * worst, 0.1 * options_.violation), 200, random, [&] {
+                  std::max(0.05 * worst, 0.3 * options_.violation), 1000, random, [&] {
                       threads_.check(worker);
                       return false;
                   });
@@ -312,25 +345,6 @@ class Descent {
             }
         });
         return change;
-    }
-
-    // Leaves out rows that satisfy KKT by a wider margin than the worst violation, in every machine.
-    bool shrink(std::vector<Index>& active, double worst) const {
-        std::vector<Index> kept;
-        for (Index i : active) {
-            bool settled = true;
-            for (const auto& machine : machines_) {
-                const double u = machine.y[i] * machine.f[at(i)], g = machine.g[at(i)],
-                             s = problem_.weights[i], q = machine.q[at(i)];
-                settled &=
-                    loss_.violation(u - worst, g, s, q) == 0 && loss_.violation(u + worst, g, s, q) == 0;
-            }
-            if (!settled) kept.push_back(i);
-        }
-        if (static_cast<Index>(kept.size()) < kWorkingSet / 4 || kept.size() * 10 > active.size() * 9)
-            return false;
-        active = kept;
-        return true;
     }
 
     Solution solution() const {

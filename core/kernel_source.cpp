@@ -16,6 +16,7 @@ constexpr double kProductNormLimit = 100.0;
 // Sparse rows against dense panels cost about 1.4 times as much per stored value as dense rows do.
 constexpr double kSparseDensity = 0.5;
 constexpr Index kSparseFeatures = 16;
+constexpr Index kDenseCells = Index(100) << 20;
 
 double density(const RowsView& view) {
     if (view.n == 0 || view.features == 0) return 1.0;
@@ -63,19 +64,37 @@ template <class T>
 PointSet<T>::PointSet(const RowsView& view, const KernelFunction& kernel)
     : n(view.n), features(view.features), layout(choose_layout(view, kernel)) {
     fill(view, kernel);
-    if (kernel.kind == KernelKind::rbf && !layout.sparse) {
-        double largest = 0;
-        for (Index i = 0; i < n; ++i) {
-            double norm = 0;
-            for (Index k = 0; k < features; ++k) {
-                const double v = static_cast<double>(dense[static_cast<std::size_t>(i * features + k)]);
-                norm += v * v / 2;
-            }
-            largest = std::max(largest, norm);
+    if (kernel.kind == KernelKind::rbf && !(largest_half_square() <= kProductNormLimit)) {
+        // Sparse rows know products only: make them dense if there is room.
+        if (layout.sparse && n * features <= kDenseCells) {
+            layout.sparse = false;
+            layout.centre = column_means(view);
+            value.release();
+            std::vector<std::int32_t>().swap(feature);
+            std::vector<std::int64_t>().swap(ptr);
+            fill(view, kernel);
         }
-        if (!(largest <= kProductNormLimit)) layout.pairing = Pairing::squared_difference;
+        if (!layout.sparse && !(largest_half_square() <= kProductNormLimit))
+            layout.pairing = Pairing::squared_difference;
     }
     set_norms(kernel);
+}
+
+// The largest |x|^2 / 2 of the points as they are laid out; NaN if there is one.
+template <class T>
+double PointSet<T>::largest_half_square() const {
+    double largest = 0;
+    for (Index i = 0; i < n; ++i) {
+        const T* from =
+            layout.sparse ? value.data() + ptr[static_cast<std::size_t>(i)] : dense.data() + i * features;
+        const Index count = layout.sparse
+                                ? ptr[static_cast<std::size_t>(i) + 1] - ptr[static_cast<std::size_t>(i)]
+                                : features;
+        double sum = 0;
+        for (Index k = 0; k < count; ++k) sum += static_cast<double>(from[k]) * static_cast<double>(from[k]);
+        if (!(sum / 2 <= largest)) largest = sum / 2;
+    }
+    return largest;
 }
 
 template <class T>

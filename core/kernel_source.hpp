@@ -12,6 +12,10 @@
 
 namespace sodm {
 
+// What solvers say when infinities or NaN come out of a kernel.
+constexpr const char* kNotFinite =
+    "kernel values are not finite: scale the features or change the kernel's parameters";
+
 constexpr int kTile = 128;   // columns of a tile; a multiple of every panel width
 constexpr int kDepth = 256;  // features at a time, so that a panel stays in the nearest cache
 
@@ -116,6 +120,7 @@ class PointSet {
   private:
     void fill(const RowsView& view, const KernelFunction& kernel);
     void set_norms(const KernelFunction& kernel);
+    double largest_half_square() const;
 };
 
 // k(x_i, z_j) of two point sets; the same set twice gives a Gram matrix.

@@ -12,6 +12,7 @@ namespace sodm {
 //   dual term    low/(2s) g^2 - (1-theta) g  for g >= 0,   high/(2s) g^2 - (1+theta) g  for g < 0
 //   low = W (1-theta)^2 / lam  (the paper's M c upsilon),  high = low / upsilon  (M c)
 struct OdmLoss {
+    static constexpr bool kMostlyBounded = false;
     double theta, low, high;
 
     OdmLoss(double lam, double upsilon, double theta_, double total_weight)
@@ -49,6 +50,7 @@ struct OdmLoss {
 
 // Support vector machine without bias: primal term C s (1-m)_+, dual term -g on 0 <= g <= C s, C = lam / W.
 struct HingeLoss {
+    static constexpr bool kMostlyBounded = true;
     double cost;
 
     HingeLoss(double lam, double total_weight) : cost(lam / total_weight) {}

@@ -1,7 +1,6 @@
 // Exact ODM by semismooth Newton on working sets, coordinate steps between the Newton steps.
 //
-//   min_g  1/2 g'Qg + sum_i dual(g_i),   Q_ij = y_i y_j k(x_i, x_j),   a_j = y_j g_j,  f = K a,  m_i = y_i
-//   f_i
+//   min_g  1/2 g'Qg + sum_i dual(g_i),   Q_ij = y_i y_j k(x_i, x_j),   a_j = y_j g_j,   f = K a
 //
 // The optimum is piecewise linear in its data: with A = {i : g_i != 0}, D_i = low/s_i or high/s_i by the sign
 // of g_i and t_i = y_i (1 -+ theta), it solves
@@ -9,18 +8,18 @@
 //   (K_AA + D_A) a_A = t_A,   a = 0 elsewhere.
 //
 // A step guesses A and the signs and solves this by conjugate gradients, preconditioned with a Nystrom
-// factor. How to go there depends on which half of the duality gap is the larger:
+// factor. There are two kinds of steps:
 //
-//   primal  A = rows with a margin outside the dead zone (Chapelle 2007); exact line search on the primal.
-//   Finds its
-//           way from far away, but rows that left A keep a rest of their old dual until a whole step is
-//           taken.
-//   dual    coordinate steps first, which settle what is decided among near neighbours (Newton steps alone
-//   chatter about
-//           it); A = rows whose own coordinate step leaves a nonzero dual; coefficients whose sign came out
-//           wrong are dropped; exact line search on the dual.
+//   primal: A has the rows with a margin outside the dead zone (Chapelle 2007); exact line search on the
+//   primal. Finds its way from far away, but rows that left A keep a rest of their old dual until a whole
+//   step is taken.
 //
-// One that no longer moves the gap gives way to the other.
+//   dual: coordinate steps first, which settle what is decided among near neighbours (Newton steps alone
+//   chatter about it); A has the rows whose own coordinate step leaves a nonzero dual; coefficients whose
+//   sign came out wrong are dropped; exact line search on the dual.
+//
+// Primal steps are the rule. Where one had to be shortened although the gap is small already, dual steps are
+// tried, and taken back if the gap does not fall.
 //
 // Rows well inside the dead zone never enter: the working set has the rows outside it or near its edge, its
 // Gram matrix is kept in memory as far as it fits, and all other rows are looked at again when the working
@@ -32,362 +31,27 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <numeric>
 #include <stdexcept>
 
-#include "gram.hpp"
 #include "lanczos.hpp"
-#include "linalg.hpp"
-#include "nystrom.hpp"
+#include "newton_machine.hpp"
 #include "products.hpp"
 #include "random.hpp"
 #include "solve.hpp"
+#include "working_matrix.hpp"
 
 namespace sodm {
 
 namespace {
 
-using Values = std::vector<double>;
-
-constexpr Index kDense = 640;           // working sets up to this size are solved by Cholesky, to the end
+constexpr Index kDense = 640;           // levels up to this size are solved by Cholesky, to the last digit
 constexpr Index kSmallestLevel = 1500;  // rows of the first subsample, at least
-constexpr int kMaxCg = 300;
-constexpr int kMaxInner = 60;  // Newton steps on one working set
-constexpr double kLevelTol = 0.03;
+constexpr int kMaxInner = 60;           // Newton steps on one working set
+constexpr int kMaxRounds = 30;          // working sets of one level
+constexpr double kLevelTol = 0.03;      // relative gap at which a subsample has told enough
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
-[[noreturn]] void not_finite() {
-    throw std::runtime_error(
-        "kernel values are not finite: scale the features or change the kernel's parameters");
-}
-
-// One machine on a list of rows: all rows of a level, or a working set.
-struct Machine {
-    Values y, s, q, a, f;  // signs, weights, k(x, x) + shift, coefficients, f = K a + shift a
-    double objective = 0, dual = 0, gap = 0, absolute_gap = 0, violation = 0;
-    int iterations = 0;
-    bool dual_steps = false, stuck = false;
-    double gap_to_beat = 0;
-    int primal_only = 0,
-        patience = 2;       // steps until a dual step is tried again; twice as many after each failure
-    Values kept_a, kept_f;  // from before the dual step under trial
-
-    void resize(std::size_t n) {
-        for (Values* values : {&y, &s, &q, &a, &f}) values->resize(n, 0.0);
-    }
-    std::size_t size() const { return y.size(); }
-
-    void assess(const OdmLoss& loss) {
-        double reg = 0, primal = 0, conjugate = 0;
-        violation = 0;
-        for (std::size_t i = 0; i < size(); ++i) {
-            const double m = y[i] * f[i], g = y[i] * a[i];
-            reg += a[i] * f[i];
-            primal += loss.primal(m, s[i]);
-            conjugate += loss.dual(g, s[i]);
-            violation = std::max(violation, loss.violation(m, g, s[i], q[i]));
-        }
-        objective = reg / 2 + primal;
-        dual = reg / 2 + conjugate;
-        absolute_gap = objective + dual;
-        gap = absolute_gap / std::max(std::fabs(objective), 1e-300);
-        if (!std::isfinite(objective)) not_finite();
-    }
-};
-
-// The system of one Newton step: which rows are in, with which sign.
-struct Step {
-    Machine* machine;
-    std::vector<signed char> side;  // 1 below the dead zone, -1 above, 0 not in A
-    Values inverse_d, target, x;    // 1 / D (0 outside A), t, start and solution
-    double cg_target = 0;
-};
-
-// Products and solves with the Gram matrix of one working set.
-class WorkingMatrix {
-  public:
-    virtual ~WorkingMatrix() = default;
-    virtual Index size() const = 0;
-    // y[v] = K x[v]
-    virtual void multiply(const std::vector<const Values*>& x, std::vector<Values>& y) = 0;
-    // Solves for step.x. False when the matrix turned out not to be positive definite.
-    virtual bool solve(const std::vector<Step*>& steps, double shift) = 0;
-    // A pass of coordinate steps.
-    virtual void relax(Machine& machine, const OdmLoss& loss, double shift) = 0;
-};
-
-// Exact coordinate steps among the rows first..first+count-1, on their block of kernel values. Returns
-// whether anything moved; change[r] is by how much a moved.
-template <class T, class U>
-bool relax_block(Machine& machine, const OdmLoss& loss, double shift, Index first, int count, const T* block,
-                 Index stride, int sweeps, U* change) {
-    Values f(machine.f.begin() + first, machine.f.begin() + first + count);
-    bool moved = false;
-    for (int sweep = 0; sweep < sweeps; ++sweep) {
-        double largest = 0;
-        for (int r = 0; r < count; ++r) {
-            const auto i = at(first + r);
-            const double g = machine.y[i] * machine.a[i], q = machine.q[i];
-            const double step =
-                machine.y[i] * (loss.prox(q * g - machine.y[i] * f[at(r)], q, machine.s[i]) - g);
-            if (step == 0) continue;
-            machine.a[i] += step;
-            change[r] += static_cast<U>(step);
-            const T* row = block + r * stride;
-            for (int c = 0; c < count; ++c) f[at(c)] += step * static_cast<double>(row[c]);
-            f[at(r)] += shift * step;
-            largest = std::max(largest, std::fabs(step) * q);
-            moved = true;
-        }
-        if (largest < 1e-3) break;
-    }
-    return moved;
-}
-
-// Few rows: the whole matrix in double, Cholesky.
-template <class T>
-class DenseMatrix : public WorkingMatrix {
-  public:
-    DenseMatrix(const KernelSource<T>& source, const std::vector<Index>& rows, Threads& threads)
-        : n_(static_cast<Index>(rows.size())), threads_(threads), k_(at(n_ * n_)) {
-        const Subset all{rows.data(), n_};
-        kernel_block(source, all, all, k_.data(), n_, threads);
-    }
-    Index size() const override { return n_; }
-    void multiply(const std::vector<const Values*>& x, std::vector<Values>& y) override {
-        y.resize(x.size());
-        for (std::size_t v = 0; v < x.size(); ++v) {
-            y[v].resize(at(n_));
-            for (Index i = 0; i < n_; ++i) y[v][at(i)] = dot(k_.data() + i * n_, x[v]->data(), n_);
-        }
-    }
-    bool solve(const std::vector<Step*>& steps, double shift) override {
-        for (Step* step : steps) {
-            std::vector<Index> active;
-            for (Index i = 0; i < n_; ++i)
-                if (step->inverse_d[at(i)] > 0) active.push_back(i);
-            const auto m = static_cast<Index>(active.size());
-            Values matrix(at(m * m)), b(at(m));
-            for (Index r = 0; r < m; ++r) {
-                const double* row = k_.data() + active[at(r)] * n_;
-                for (Index c = 0; c <= r; ++c) matrix[at(r * m + c)] = row[active[at(c)]];
-                matrix[at(r * m + r)] += 1 / step->inverse_d[at(active[at(r)])] + shift;
-                b[at(r)] = step->target[at(active[at(r)])];
-            }
-            if (!cholesky(matrix.data(), m, threads_)) return false;
-            cholesky_solve(matrix.data(), m, b.data());
-            std::fill(step->x.begin(), step->x.end(), 0.0);
-            for (Index r = 0; r < m; ++r) step->x[at(active[at(r)])] = b[at(r)];
-        }
-        return true;
-    }
-    void relax(Machine& machine, const OdmLoss& loss, double shift) override {
-        Values change(at(n_), 0.0);
-        if (!relax_block(machine, loss, shift, 0, static_cast<int>(n_), k_.data(), n_, 3, change.data()))
-            return;
-        std::vector<Values> f;
-        multiply({&machine.a}, f);
-        for (std::size_t i = 0; i < machine.size(); ++i) machine.f[i] = f[0][i] + shift * machine.a[i];
-    }
-
-  private:
-    Index n_;
-    Threads& threads_;
-    Values k_;
-};
-
-// Many rows: preconditioned conjugate gradients, all machines in step on shared kernel values.
-template <class T>
-class IterativeMatrix : public WorkingMatrix {
-  public:
-    IterativeMatrix(const KernelSource<T>& source, const Options& options, Threads& threads)
-        : threads_(threads),
-          gram_(source, options.cache_bytes, threads),
-          factor_(source, threads),
-          seed_(options.seed) {}
-
-    void assign(const std::vector<Index>& rows) {
-        gram_.assign(rows);
-        factor_.choose(gram_.rows(), rank_for(gram_.size()), kPool, seed_);
-        factor_.set_rows(gram_.rows(), 0);
-    }
-    void append(const std::vector<Index>& rows) {
-        const Index before = gram_.size();
-        gram_.append(rows);
-        factor_.set_rows(gram_.rows(), before);
-    }
-
-    Index size() const override { return gram_.size(); }
-    void multiply(const std::vector<const Values*>& x, std::vector<Values>& y) override {
-        const std::size_t n = at(gram_.size());
-        Values in, out(x.size() * n);
-        for (const Values* vector : x) in.insert(in.end(), vector->begin(), vector->end());
-        gram_.apply(in.data(), static_cast<int>(x.size()), out.data());
-        y.resize(x.size());
-        for (std::size_t v = 0; v < x.size(); ++v)
-            y[v].assign(out.begin() + static_cast<Index>(v * n),
-                        out.begin() + static_cast<Index>((v + 1) * n));
-    }
-
-    bool solve(const std::vector<Step*>& steps, double shift) override {
-        struct Run {
-            Step* step;
-            Values d, inverse, r, z, p;
-            double rz = 0;
-            std::unique_ptr<NystromPreconditioner<T>> preconditioner;
-        };
-        const Index n = gram_.size();
-        std::vector<Run> runs(steps.size());
-        std::vector<Run*> running;
-        std::vector<const Values*> in;
-        std::vector<Values> out;
-        for (std::size_t v = 0; v < steps.size(); ++v) {
-            Run& run = runs[v];
-            run.step = steps[v];
-            for (Values* values : {&run.d, &run.inverse, &run.r, &run.z, &run.p}) values->assign(at(n), 0.0);
-            for (std::size_t i = 0; i < run.d.size(); ++i)
-                if (run.step->inverse_d[i] > 0) {
-                    run.d[i] = 1 / run.step->inverse_d[i] + shift;
-                    run.inverse[i] = 1 / run.d[i];
-                }
-            run.preconditioner = std::make_unique<NystromPreconditioner<T>>(factor_, threads_);
-            run.preconditioner->set(run.inverse.data());
-            running.push_back(&run);
-            in.push_back(&run.step->x);
-        }
-        multiply(in, out);
-        for (std::size_t v = 0; v < runs.size(); ++v)
-            for (std::size_t i = 0; i < runs[v].r.size(); ++i)
-                if (runs[v].inverse[i] > 0)
-                    runs[v].r[i] = runs[v].step->target[i] - out[v][i] - runs[v].d[i] * runs[v].step->x[i];
-        auto gap_of = [](const Run& run) {
-            double gap = 0;
-            for (std::size_t i = 0; i < run.r.size(); ++i) gap += run.r[i] * run.r[i] * run.inverse[i];
-            return gap / 2;
-        };
-        for (int iteration = 0; iteration < kMaxCg; ++iteration) {
-            std::vector<Run*> still;
-            in.clear();
-            for (Run* run : running) {
-                if (gap_of(*run) <= run->step->cg_target) continue;
-                run->preconditioner->apply(run->r.data(), run->z.data());
-                const double rz = dot(run->r.data(), run->z.data(), n);
-                if (!(rz > 0)) continue;
-                const double beta = run->rz > 0 ? rz / run->rz : 0.0;
-                for (std::size_t i = 0; i < run->p.size(); ++i) run->p[i] = run->z[i] + beta * run->p[i];
-                run->rz = rz;
-                still.push_back(run);
-                in.push_back(&run->p);
-            }
-            running = still;
-            if (running.empty()) break;
-            multiply(in, out);
-            for (std::size_t v = 0; v < running.size(); ++v) {
-                Run& run = *running[v];
-                Values& q = out[v];
-                for (std::size_t i = 0; i < q.size(); ++i)
-                    q[i] = run.inverse[i] > 0 ? q[i] + run.d[i] * run.p[i] : 0.0;
-                const double curvature = dot(run.p.data(), q.data(), n);
-                if (!(curvature > 0)) return false;
-                const double length = run.rz / curvature;
-                for (std::size_t i = 0; i < q.size(); ++i) {
-                    run.step->x[i] += length * run.p[i];
-                    run.r[i] -= length * q[i];
-                }
-            }
-        }
-        return true;
-    }
-
-    void relax(Machine& machine, const OdmLoss& loss, double shift) override {
-        gram_.relax(machine.f.data(), [&](Index first, int count, const T* block, T* change) {
-            relax_block(machine, loss, shift, first, count, block, kTile, 10, change);
-            for (int r = 0; r < count; ++r)
-                machine.f[at(first + r)] += shift * static_cast<double>(change[r]);
-        });
-    }
-
-  private:
-    static constexpr Index kPool = 4096;
-    // More landmarks save conjugate gradient steps of n^2, and cost n rank^2.
-    static Index rank_for(Index n) {
-        return std::min<Index>({n / 3, static_cast<Index>(6.5 * std::sqrt(n)), 600});
-    }
-
-    Threads& threads_;
-    GramMatrix<T> gram_;
-    NystromFactor<T> factor_;
-    std::uint64_t seed_;
-};
-
-// Where an increasing function, negative at 0, passes zero: between 0 and `limit`, or `limit`. It may have
-// jumps.
-template <class Slope>
-double find_step(const Slope& slope, double limit) {
-    const double start = slope(0), enough = 0.02 * std::fabs(start);
-    if (!(start < 0)) return 0;
-    double low = 0, high = 1, slope_low = start, slope_high = slope(1);
-    if (std::fabs(slope_high) <= enough) return 1;
-    while (slope_high < 0) {
-        if (high >= limit) return limit;
-        low = high;
-        slope_low = slope_high;
-        high = std::min(limit, 2 * high);
-        slope_high = slope(high);
-    }
-    for (int k = 0; k < 40 && high - low > 1e-4; ++k) {
-        const double margin = 0.1 * (high - low);
-        const double guess = std::clamp(low + (high - low) * slope_low / (slope_low - slope_high),
-                                        low + margin, high - margin);
-        const double value = slope(guess);
-        if (std::fabs(value) <= enough) return guess;
-        if (value < 0) {
-            low = guess;
-            slope_low = value;
-        } else {
-            high = guess;
-            slope_high = value;
-        }
-    }
-    return low;
-}
-
-// Both objectives are convex and piecewise quadratic along a + step (x - a), f + step (fx - f).
-double line_search(const Machine& machine, const Values& x, const Values& fx, const OdmLoss& loss,
-                   bool on_dual) {
-    const std::size_t n = machine.size();
-    Values da(n), df(n);
-    double linear = 0, quadratic = 0;
-    for (std::size_t i = 0; i < n; ++i) {
-        da[i] = x[i] - machine.a[i];
-        df[i] = fx[i] - machine.f[i];
-        linear += da[i] * machine.f[i];
-        quadratic += da[i] * df[i];
-    }
-    if (on_dual)
-        return find_step(
-            [&](double step) {
-                double sum = linear + step * quadratic;
-                for (std::size_t i = 0; i < n; ++i)
-                    if (da[i] != 0) {
-                        // At step 0 a coefficient that is zero has the slope of the side it is going to.
-                        const double to = machine.y[i] * (machine.a[i] + step * da[i]),
-                                     way = machine.y[i] * da[i];
-                        sum += way * loss.dual_slope(to == 0 ? 1e-300 * way : to, machine.s[i]);
-                    }
-                return sum;
-            },
-            2.0);
-    return find_step(
-        [&](double step) {
-            double sum = linear + step * quadratic;
-            for (std::size_t i = 0; i < n; ++i)
-                sum += machine.y[i] * df[i] *
-                       loss.slope(machine.y[i] * (machine.f[i] + step * df[i]), machine.s[i]);
-            return sum;
-        },
-        8.0);
-}
 
 template <class T>
 class Newton {
@@ -500,7 +164,7 @@ class Newton {
         const double violation = last ? options_.violation : HUGE_VAL;
         std::vector<Index> members;
         std::vector<char> is_member(at(m), 0);
-        for (int round = 0; round < (last ? 30 : 1); ++round) {
+        for (int round = 0; round < (last ? kMaxRounds : 1); ++round) {
             bool all = true;
             double gap = 0;
             for (Machine& machine : machines_) {
@@ -527,7 +191,7 @@ class Newton {
             // Rows outside the working set may still come in: no use solving it much better than the level is
             // solved.
             const double wanted =
-                m <= kDense && last ? 1e-14 : std::max(0.5 * tol, 0.03 * std::min(gap, 1.0));
+                m <= kDense && last ? 1e-13 : std::max(0.5 * tol, 0.03 * std::min(gap, 1.0));
             solve_working_set(matrix, local, loss, wanted, 0.7 * violation * std::max(1.0, wanted / tol), m);
             scatter(local, members);
             std::vector<Index> others;
@@ -556,9 +220,12 @@ class Newton {
             else
                 inside.push_back(i);
         }
-        if (m <= kDense) inside.swap(outside), outside.insert(outside.end(), inside.begin(), inside.end());
+        if (m <= kDense) {  // everything is a member
+            outside.insert(outside.end(), inside.begin(), inside.end());
+            inside.clear();
+        }
         const auto margin = std::min(inside.size(), outside.size() / 8 + 64);
-        if (m > kDense && margin > 0) {
+        if (margin > 0) {
             std::nth_element(inside.begin(), inside.begin() + static_cast<Index>(margin) - 1, inside.end(),
                              [&](Index p, Index q) {
                                  return distance[at(p)] < distance[at(q)] ||
@@ -663,8 +330,12 @@ class Newton {
         whole.a = x;
         whole.f = fx;
         whole.assess(loss);
+        // Where the best f is nearly the one we have (contradictory rows, large lam) the primal moves by
+        // rounding alone, while the duals, and with them the gap, still have all the way to go.
+        const bool closes = whole.absolute_gap < 0.5 * machine.absolute_gap &&
+                            whole.objective <= machine.objective * (1 + 1e-6);
         const bool falls =
-            machine.dual_steps ? whole.dual <= machine.dual : whole.objective <= machine.objective;
+            machine.dual_steps ? whole.dual <= machine.dual : closes || whole.objective <= machine.objective;
         if (falls) {
             std::swap(machine, whole);
         } else {
@@ -688,12 +359,15 @@ class Newton {
             machine.dual_steps = false;
             machine.primal_only = machine.patience *= 2;
         } else {
-            // Nothing gained: rounding has the last word.
-            machine.stuck =
-                !falls && !(machine.absolute_gap < 0.95 * gap) && objective - machine.objective < 1e-4 * gap;
             if (machine.primal_only > 0) --machine.primal_only;
-            if (falls || machine.primal_only > 0 || machine.gap > 0.2) return;
-            machine.stuck = false;
+            if (falls || machine.primal_only > 0 || machine.gap > 0.2) {
+                // Nothing gained, twice: rounding has the last word.
+                const bool gained =
+                    machine.absolute_gap < 0.9 * gap || objective - machine.objective > 1e-10 * objective;
+                machine.idle = gained ? 0 : machine.idle + 1;
+                machine.stuck = machine.idle >= 2;
+                return;
+            }
             machine.dual_steps = true;
             machine.kept_a = machine.a;
             machine.kept_f = machine.f;
@@ -733,7 +407,7 @@ class Newton {
             });
         const double raised =
             std::max({-1.1 * lowest, 2 * shift_, 1e-7 * std::fabs(source_.diagonal(0)), 1e-12});
-        if (!std::isfinite(raised) || raised > 1e30) not_finite();
+        if (!std::isfinite(raised) || raised > 1e30) throw std::invalid_argument(kNotFinite);
         for (auto* machines : {&machines_, &local})
             for (Machine& machine : *machines)
                 for (std::size_t i = 0; i < machine.size(); ++i) {

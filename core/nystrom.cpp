@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <stdexcept>
 
 #include "linalg.hpp"
 #include "products.hpp"
@@ -76,6 +77,7 @@ std::vector<Index> draw_pivots(const KernelSource<T>& source, const std::vector<
                 rows[static_cast<std::size_t>(k * padded + drawn[static_cast<std::size_t>(k)])]);
         double jitter = 1e-5 * std::max(trace / static_cast<double>(b), 1e-30);
         for (;; jitter *= 10) {
+            if (!std::isfinite(jitter)) throw std::invalid_argument(kNotFinite);
             for (Index k = 0; k < b; ++k)
                 for (Index j = 0; j < b; ++j)
                     block[static_cast<std::size_t>(k * b + j)] =
@@ -134,6 +136,7 @@ void NystromFactor<T>::choose(const std::vector<Index>& rows, Index rank, Index 
     for (Index k = 0; k < rank_; ++k) trace += small[static_cast<std::size_t>(k * rank_ + k)];
     double jitter = (sizeof(T) == 4 ? 1e-6 : 1e-12) * trace / static_cast<double>(rank_);
     for (;; jitter *= 10) {
+        if (!std::isfinite(jitter)) throw std::invalid_argument(kNotFinite);
         work = small;
         for (Index k = 0; k < rank_; ++k) work[static_cast<std::size_t>(k * rank_ + k)] += jitter;
         if (cholesky(work.data(), rank_, threads_)) break;
@@ -230,6 +233,7 @@ void NystromPreconditioner<T>::set(const double* inverse_d) {
         });
     };
     for (double jitter = 0;; jitter = std::max(1.0, jitter * 10)) {
+        if (!std::isfinite(jitter)) throw std::invalid_argument(kNotFinite);
         accumulate(jitter);
         if (cholesky(small_.data(), rank, threads_)) break;
     }

@@ -12,9 +12,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sodm.solvers.result import SolveResult
 
 from sodm.problem.losses import HingeLoss, Loss, OdmLoss
+from sodm.solvers.result import SolveResult
 
 
 def solve(

@@ -25,8 +25,8 @@ def exclusions(machine: ODMClassifier) -> dict[str, str]:
     """The only check that is not to pass, and why."""
     if machine.kernel == "linear" and not machine.fit_intercept:
         return {
-            "check_class_weight_classifiers": "asks that one class be predicted nearly everywhere, which a plane "
-            "through the origin cannot do; with fit_intercept=True the check passes"
+            "check_class_weight_classifiers": "asks that one class be predicted nearly everywhere, which a "
+            "plane through the origin cannot do; with fit_intercept=True the check passes"
         }
     return {}
 

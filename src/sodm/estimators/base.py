@@ -28,10 +28,11 @@ from sodm.estimators.progress import make_progress
 from sodm.estimators.threads import threads_for
 from sodm.estimators.weights import check_sample_weight, class_weights
 from sodm.problem.fold import fold, row_hashes
-from sodm.problem.kernels import KERNELS, Kernel, resolve_gamma
+from sodm.problem.kernels import KERNELS, Kernel, is_symmetric, resolve_gamma
 from sodm.problem.losses import HingeLoss, Loss, OdmLoss
 from sodm.problem.problem import Problem
 from sodm.problem.rows import canonical
+from sodm.solvers.exact import violation_tolerance
 from sodm.solvers.result import SolveResult
 
 FLOATS = [np.float64, np.float32]
@@ -107,17 +108,17 @@ class KernelMachineClassifier(ClassifierMixin, BaseEstimator):
         kept = np.flatnonzero(weights)
         classes, codes = np.unique(y[kept], return_inverse=True)
         if len(classes) < 2:
-            only = f"y has one class only, {classes[0]!r}" + (
-                " where sample_weight > 0" if len(kept) < len(y) else ""
+            where = " where sample_weight > 0" if len(kept) < len(y) else ""
+            raise ValueError(
+                f"{type(self).__name__} needs two or more classes: y has one class only{where}, "
+                f"{classes.tolist()[0]!r}."
             )
-            raise ValueError(f"{type(self).__name__} needs two or more classes: {only}.")
         weights = weights[kept]
         weights = weights * class_weights(self.class_weight, classes, codes, weights)[codes]
 
         problem, kept = self._make_problem(X, classes, codes, weights, kept)
         with make_progress(self.verbose, self.tol) as progress:
             result = self._train(problem, progress.callback)
-            _check_finite(result, self.precision)
             self._set_fitted(problem, result, classes, kept)
             progress.done(self._summary(result, time.perf_counter() - began))
         self._warn(result)
@@ -136,6 +137,8 @@ class KernelMachineClassifier(ClassifierMixin, BaseEstimator):
         rows = X if len(kept) == X.shape[0] else X[kept]
         if self.kernel == "precomputed":
             rows = rows if len(kept) == X.shape[1] else rows[:, kept]
+            if not is_symmetric(rows):
+                raise ValueError("kernel='precomputed' needs a symmetric kernel matrix X; use (X + X.T) / 2.")
         else:
             folded = fold(rows, codes, weights, n_threads)
             rows, weights = rows[folded.first], folded.weights
@@ -319,21 +322,22 @@ class KernelMachineClassifier(ClassifierMixin, BaseEstimator):
         if result.ridge_shift > 0:
             warnings.warn(
                 f"The kernel matrix is not positive semidefinite: {result.ridge_shift:.3g} was added to its "
-                "diagonal, so the fit is that of a kernel nearby. Choose another kernel, gamma or coef0.",
+                "diagonal, so the fit is that of a kernel nearby. Choose another kernel, gamma or coef0; if "
+                "only rounding made it so, scale the features or set precision='double'.",
                 UserWarning,
                 stacklevel=4,
             )
         if np.all(result.converged):
             return
         worst = int(np.argmax(np.where(result.converged, -np.inf, result.gap)))
-        which = f" for class {self.classes_[worst]!r}" if len(result.gap) > 1 else ""
+        which = f" for class {self.classes_.tolist()[worst]!r}" if len(result.gap) > 1 else ""
         remedy = "Raise max_iter or tol, or scale the features (for example with MinMaxScaler)"
         if self.precision == "single" and self.tol < 1e-5:
             remedy = "Single precision does not carry so small a tol: set precision='double', or raise tol"
         warnings.warn(
             f"{type(self).__name__} stopped after {result.n_iter[worst]} iterations{which} at a relative "
             f"duality gap of {result.gap[worst]:.2e} and a violation of {result.violation[worst]:.2e}, "
-            f"above tol={self.tol:g} or its square root. {remedy}.",
+            f"above tol={self.tol:g} or sqrt(10 tol)={violation_tolerance(self.tol):.2g}. {remedy}.",
             ConvergenceWarning,
             stacklevel=4,
         )
@@ -355,15 +359,6 @@ def _unchanged_on_failure(estimator: BaseEstimator) -> Iterator[None]:
         estimator.__dict__.clear()
         estimator.__dict__.update(before)
         raise
-
-
-def _check_finite(result: SolveResult, precision: str) -> None:
-    if not (np.isfinite(result.objective).all() and np.isfinite(result.duals).all()):
-        remedy = " or set precision='double'" if precision == "single" else ""
-        raise ValueError(
-            "The kernel values are too large to compute with: scale the features "
-            f"(for example with MinMaxScaler){remedy}."
-        )
 
 
 def _scalar_if_one(values: NDArray[Any]) -> Any:

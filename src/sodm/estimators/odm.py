@@ -43,11 +43,11 @@ class ODMClassifier(KernelMachineClassifier):
         Degree of the poly kernel.
     coef0 : float, default=0.0
         Constant in the poly and sigmoid kernels.
-    lam : float, default=100.0
+    lam : float, default=2000.0
         Weight of the loss against the norm, > 0: larger fits the training rows more closely.
     upsilon : float, default=0.5
         Weight of margins above the zone against margins below it, in (0, 1].
-    theta : float, default=0.3
+    theta : float, default=0.6
         Half-width of the zone without loss, in [0, 1). Rows with margins in it are no support vectors, so a
         larger theta gives a sparser machine.
     loss : {"odm", "hinge"}, default="odm"
@@ -56,8 +56,8 @@ class ODMClassifier(KernelMachineClassifier):
     solver : {"auto", "newton", "dcd"}, default="auto"
         Semismooth Newton, dual coordinate descent, or what suits the problem. The hinge loss takes "dcd".
     tol : float, default=1e-3
-        The fit ends when the relative duality gap is at most this, and the largest violation of the optimality
-        conditions, in units of the margin, at most its square root (the gap is quadratic in the violation).
+        The fit ends when the relative duality gap is at most this and the largest violation of the optimality
+        conditions, in units of the margin, at most ``sqrt(10 * tol)``: the gap is quadratic in it.
     max_iter : int, default=1000
         Most Newton steps or sweeps.
     fit_intercept : bool, default=False

@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_array
 
+from sodm.estimators.parameters import check_number
+
 
 def check_sample_weight(sample_weight: Any, n: int) -> NDArray[np.float64]:
     """One weight >= 0 per row, not all of them zero; None is 1 for every row, a number the same for all."""
@@ -48,8 +50,9 @@ def class_weights(
     for label, factor in class_weight.items():
         at = np.flatnonzero(classes == label)
         if len(at) == 0:
-            raise ValueError(f"class_weight names the class {label!r}, which is not in y: {list(classes)}.")
-        if not (np.isfinite(factor) and factor > 0):
-            raise ValueError(f"class_weight of class {label!r} must be a number > 0, got {factor!r}.")
+            raise ValueError(
+                f"class_weight names the class {label!r}, which is not in y: {classes.tolist()}."
+            )
+        check_number(f"class_weight of class {label!r}", factor, "> 0", lambda v: v > 0)
         factors[at[0]] = factor
     return factors

@@ -71,6 +71,12 @@ def _variance(X: Any, weights: NDArray[np.float64] | None) -> float:
     return sum(float(share[s] @ ((X[s] - mean) ** 2).mean(axis=1, dtype=np.float64)) for s in _chunks(n, d))
 
 
+def is_symmetric(K: NDArray[Any]) -> bool:
+    """Whether a square matrix equals its transpose, up to rounding in single precision."""
+    largest = max((float(np.abs(K[s]).max()) for s in _chunks(*K.shape)), default=0.0)
+    return all(float(np.abs(K[s] - K[:, s].T).max()) <= 1e-5 * largest for s in _chunks(*K.shape))
+
+
 def _chunks(n: int, width: int) -> Iterator[slice]:
     step = max(1, _BLOCK // max(1, width))
     return (slice(start, min(n, start + step)) for start in range(0, n, step))

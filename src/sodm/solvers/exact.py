@@ -18,9 +18,18 @@ from .. import _core
 from ..problem.losses import HingeLoss, OdmLoss
 from .result import SolveResult
 
-__all__ = ["solve"]
+__all__ = ["solve", "violation_tolerance"]
 
 Source = "_core.Points | _core.MatrixSource | _core.FunctionSource"
+
+
+def violation_tolerance(tol: float) -> float:
+    """The largest KKT violation, in units of the margin, that goes with a relative duality gap of `tol`.
+
+    The gap is quadratic in the violation; the factor was chosen so that neither criterion is idle: at the
+    default tol a margin may be off by 0.1.
+    """
+    return float(np.sqrt(10 * tol))
 
 
 def solve(
@@ -53,8 +62,8 @@ def solve(
     solver : {"auto", "newton", "dcd"}
         Newton is for the ODM loss only; "auto" picks.
     tol : float
-        Relative duality gap to reach. The largest KKT violation must also be below sqrt(10 tol), in
-        units of the margin: the gap is quadratic in the violation.
+        Relative duality gap to reach. The largest KKT violation must also be below
+        ``violation_tolerance(tol)``, in units of the margin.
     start : ndarray of shape (n_problems, n), optional
         Duals to start from.
     progress : callable, optional
@@ -66,18 +75,18 @@ def solve(
     -------
     SolveResult
     """
-    odm = isinstance(loss, OdmLoss)
+    odm = loss if isinstance(loss, OdmLoss) else None
     result = _core.solve(
         source,
         np.ascontiguousarray(signs, dtype=np.float64),
         np.ascontiguousarray(weights, dtype=np.float64),
         loss="odm" if odm else "hinge",
         lam=float(loss.lam),
-        upsilon=float(loss.upsilon) if odm else 1.0,
-        theta=float(loss.theta) if odm else 0.0,
+        upsilon=float(odm.upsilon) if odm else 1.0,
+        theta=float(odm.theta) if odm else 0.0,
         method=solver,
         tol=float(tol),
-        violation=float(np.sqrt(10 * tol)),
+        violation=violation_tolerance(tol),
         max_iter=int(max_iter),
         cache_bytes=int(cache_bytes),
         seed=int(seed),

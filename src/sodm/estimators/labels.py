@@ -1,0 +1,52 @@
+"""Class labels to class numbers, quickly for the plain integers that large data sets have."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.multiclass import check_classification_targets
+
+SPAN = 2**16  # integer labels within this range are counted, not sorted
+
+
+def find_classes(y: NDArray[Any]) -> NDArray[Any]:
+    """The different labels, sorted; refuses what are no class labels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> find_classes(np.array([3, -1, 3])).tolist()
+    [-1, 3]
+    """
+    if y.dtype.kind in "iu" and len(y):
+        low, high = y.min(), y.max()
+        if np.all((y == low) | (y == high)):
+            return np.array([low] if low == high else [low, high], dtype=y.dtype)
+        if int(high) - int(low) < SPAN:
+            present = np.zeros(int(high) - int(low) + 1, dtype=bool)
+            present[y.astype(np.int64) - int(low)] = True
+            return (np.flatnonzero(present) + int(low)).astype(y.dtype)
+    check_classification_targets(y)
+    return np.unique(y)
+
+
+def encode(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int32]:
+    """The place of each label among the sorted classes, -1 where it is none of them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> encode(np.array(["b", "a", "c"]), np.array(["a", "b"])).tolist()
+    [1, 0, -1]
+    """
+    if len(classes) == 2 and y.dtype.kind in "iu":
+        second = y == classes[1]
+        codes = second.astype(np.int32)
+        neither = (y != classes[0]) & ~second
+        if np.any(neither):
+            codes[neither] = -1
+        return codes
+    place = np.minimum(np.searchsorted(classes, y), len(classes) - 1).astype(np.int32)
+    return np.where(classes[place] == y, place, -1).astype(np.int32)

@@ -1,0 +1,95 @@
+"""DSVRG, Algorithm 2 of the paper (after Lee, Lin, Ma and Yang 2017): the linear machine on partitions.
+
+K nodes hold one stratified partition each. An epoch is:
+
+    1. Every node sums the gradients of its rows at the anchor, all at the same time; the sums are added.
+    2. Node 1 takes a run of SVRG steps on rows of its own, drawn without replacement from its auxiliary
+       array R_1, and passes w on to node 2, and so on to node K. The last w is the next anchor.
+
+What is communicated in an epoch is one gradient and one w per node, whatever the number of rows. Because
+partitions are stratified, each node's rows stand for all of them, so a short run on each is as good as a
+long one over everything.
+
+As printed, the inner loop makes one step per node; its text and its source mean a run, so the length of the
+run is a parameter. As printed, a node whose array is used up sits out for good; here it gets a new array,
+in a new order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sodm.problem.linear import LinearProblem, MemoryRows, Sums
+from sodm.solvers.linear_result import History, LinearResult
+from sodm.solvers.variance_reduced import Epochs, evaluate_all, run_epochs
+
+Array = NDArray[np.float64]
+
+
+def automatic_steps(n_rows: int, n_partitions: int) -> int:
+    """Steps per node: about n / 16 in an epoch, when they cost as much as the gradient of all rows, but at
+    least 65,536 or n, because how many steps it takes depends on lam and not on n."""
+    return max(1, -(-max(n_rows // 16, min(n_rows, 2**16)) // n_partitions))
+
+
+class Node:
+    """The rows of one partition, given out without replacement."""
+
+    def __init__(self, rows: NDArray[np.int64], rng: np.random.RandomState) -> None:
+        self.rows, self.rng = rows, rng
+        self._left = rng.permutation(rows)
+
+    def take(self, n: int) -> NDArray[np.int64]:
+        """The next n rows of the auxiliary array; it is filled anew when it runs out."""
+        taken = [self._left[:n]]
+        while sum(map(len, taken)) < n:
+            self._left = self.rng.permutation(self.rows)
+            taken.append(self._left[: n - sum(map(len, taken))])
+        self._left = self._left[len(taken[-1]) :]
+        return np.concatenate(taken)
+
+
+class DsvrgPlan:
+    """All partitions for the anchor, a run on each in turn for the steps."""
+
+    name, exact_anchor = "dsvrg", True
+
+    def __init__(
+        self,
+        problem: LinearProblem,
+        partition: NDArray[np.intp],
+        n_partitions: int,
+        steps_per_node: int,
+        rng: np.random.RandomState,
+    ) -> None:
+        self.problem, self.steps_per_node, self.n_rows = problem, steps_per_node, len(partition)
+        self.nodes = [Node(np.flatnonzero(partition == k), rng) for k in range(n_partitions)]
+        problem.source.start("none")
+
+    def anchor(self, w: Array) -> Sums:
+        return evaluate_all(self.problem, w)
+
+    def runs(self) -> Iterator[NDArray[np.int64]]:
+        return (node.take(self.steps_per_node) for node in self.nodes)
+
+    def work(self, n_steps: int) -> float:
+        return 1.0 + n_steps / self.n_rows
+
+
+def dsvrg(
+    problem: LinearProblem,
+    rows: MemoryRows,
+    start: Array,
+    settings: Epochs,
+    history: History,
+    rng: np.random.RandomState,
+    partition: NDArray[np.intp],
+    n_partitions: int,
+    steps_per_node: int,
+) -> LinearResult:
+    """Run DSVRG; `rows` is the source of `problem`, in C order, `partition` the partition of each row."""
+    plan = DsvrgPlan(problem, partition, n_partitions, steps_per_node, rng)
+    return run_epochs(problem, rows, plan, start, settings, history)

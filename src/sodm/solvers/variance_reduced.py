@@ -1,0 +1,147 @@
+"""What SVRG, DSVRG and CSVRG share: epochs of an anchor gradient and a run of cheap steps.
+
+    p(w) = 1/n sum_i f_i(w),
+    f_i(w) = 1/2 |w|^2 + n s_i lam / (2 W (1-theta)^2) * [ (1-theta-m_i)_+^2 + upsilon (m_i-1-theta)_+^2 ]
+
+An epoch takes the gradient at the anchor, h = grad p(anchor), over all rows (or over what stands for them),
+and then many steps on single rows whose variance vanishes as w and the anchor approach the optimum:
+
+    w <- w - step * ( grad f_i(w) - grad f_i(anchor) + h ).
+
+The methods differ in where h comes from and which rows the steps take: those are the two parts of a `Plan`.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+
+from sodm.problem.linear import LinearProblem, MemoryRows, Sums
+from sodm.solvers.linear_result import History, LinearResult, relative_gap
+
+Array = NDArray[np.float64]
+Rows = NDArray[np.int64]
+
+RISE = 1e-3  # an epoch that raises the anchor's objective by more than this share of it has diverged
+SMALLEST_STEP = 2.0**-40  # of the first step size; below, something else is wrong
+
+
+class Plan(Protocol):
+    """One of the three methods."""
+
+    name: str
+    exact_anchor: bool  # whether the anchor's gradient is that of all rows
+
+    def anchor(self, w: Array) -> Sums:
+        """Objective and gradient at the anchor."""
+
+    def runs(self) -> Iterator[Rows]:
+        """The rows of one epoch's steps, in runs that are taken one after the other."""
+
+    def work(self, n_steps: int) -> float:
+        """What an epoch of so many steps costs, in passes over all rows."""
+
+
+@dataclass(frozen=True)
+class Epochs:
+    """How long to go on, and how far a step goes."""
+
+    epochs: int
+    step_size: float | str
+    tol: float
+
+
+def safe_step(rows: MemoryRows, scale: float, loss_curvature: float = 1.0) -> float:
+    """1 / (2 L), L the largest smoothness constant of an f_i: 1 + n s_i |x_i|^2 lam / (W (1-theta)^2)."""
+    norms = rows.core.squared_norms()
+    if rows.weights is not None:
+        norms = norms * rows.weights
+    return 0.5 / (1.0 + rows.n * scale * loss_curvature * float(norms.max()))
+
+
+def run_epochs(
+    problem: LinearProblem, rows: MemoryRows, plan: Plan, start: Array, settings: Epochs, history: History
+) -> LinearResult:
+    """Epochs until the anchor's gradient is at most tol times that at zero, or there are no epochs left.
+
+    An epoch that ends higher than it began, or nowhere at all, is taken back and repeated with half the step.
+    """
+    scale = problem.scale
+    step = safe_step(rows, scale) if settings.step_size == "auto" else min(0.99, float(settings.step_size))
+    first_step, warned = step, False
+    reference = problem.gradient_at_zero()
+    w, passes, done = start.copy(), 0.0, 0
+    here = plan.anchor(w)
+    while True:
+        _record(history, plan, problem, w, here, reference, passes)
+        norm = np.linalg.norm(here.gradient, axis=1)
+        if done == settings.epochs or np.all(norm <= settings.tol * reference):
+            break
+        done += 1
+        there, n_steps = w.copy(), 0
+        for run in plan.runs():
+            rows.core.svrg_steps(
+                rows.positive, rows.margin_loss, scale * rows.n, step, run, w, here.gradient - w, there
+            )
+            n_steps += len(run)
+        passes += plan.work(n_steps)
+        beyond = plan.anchor(there) if np.all(np.isfinite(there)) else None
+        if beyond is not None and np.all(beyond.loss <= here.loss + RISE * np.abs(here.loss)):
+            w, here = there, beyond
+            continue
+        step *= 0.5
+        if not warned:
+            warned = True
+            warnings.warn(
+                f"{plan.name} diverged with a step of {2 * step:.2e} in epoch {done}; it goes on from before "
+                f"that epoch with half the step. Set step_size to {step:.1e} or less, or to 'auto'.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        if step < SMALLEST_STEP * first_step:
+            break
+    return _result(problem, plan, w, here, reference, done, settings.tol)
+
+
+def _record(
+    history: History,
+    plan: Plan,
+    problem: LinearProblem,
+    w: Array,
+    here: Sums,
+    reference: Array,
+    passes: float,
+) -> None:
+    with history.paused():
+        exact = here if plan.exact_anchor else evaluate_all(problem, w)
+    norm = np.linalg.norm(exact.gradient, axis=1)
+    relative = norm / np.where(reference > 0, reference, 1.0)
+    history.add(plan.name, w, exact.loss, relative, relative_gap(exact.loss, norm), passes)
+
+
+def _result(
+    problem: LinearProblem, plan: Plan, w: Array, here: Sums, reference: Array, done: int, tol: float
+) -> LinearResult:
+    converged = np.linalg.norm(here.gradient, axis=1) <= tol * reference
+    exact = here if plan.exact_anchor else evaluate_all(problem, w)
+    norm = np.linalg.norm(exact.gradient, axis=1)
+    return LinearResult(
+        w,
+        exact.loss,
+        relative_gap(exact.loss, norm),
+        norm / np.where(reference > 0, reference, 1.0),
+        np.full(len(w), done, dtype=np.int64),
+        converged,
+        plan.name,
+    )
+
+
+def evaluate_all(problem: LinearProblem, w: Array) -> Sums:
+    """Objective and gradient of all problems over all rows; `problem.source.start("none")` comes before."""
+    return problem.evaluate(range(problem.n_problems), w)

@@ -1,0 +1,88 @@
+// The Gram matrix: products with any share of it stored, growing row lists, block coordinate passes.
+#include "gram.hpp"
+
+#include <numeric>
+#include <random>
+
+#include "check.hpp"
+#include "points.hpp"
+#include "products.hpp"
+
+using namespace sodm;
+using namespace sodm::test;
+
+namespace {
+
+template <class T>
+void products_and_growth() {
+    const Index n = 391;  // not a multiple of the tile
+    const Data data(n, 9, 1.0, 1);
+    const KernelFunction kernel{KernelKind::rbf, 0.7, 0, 3, 0.5};
+    PointSet<T> x(data.view(Form::rows), kernel);
+    PointKernel<T> source(kernel, x, x);
+    std::vector<Index> rows(at(n));
+    std::iota(rows.begin(), rows.end(), Index(0));
+    std::shuffle(rows.begin(), rows.end(), std::mt19937(2));
+    std::vector<double> weights(at(2 * n)), expected(at(2 * n)), product(at(2 * n));
+    std::mt19937 random(3);
+    for (double& w : weights) w = static_cast<double>(random() % 1000) / 500 - 1;
+    Threads one(1), three(3);
+    kernel_apply(source, {rows.data(), n}, {rows.data(), n}, weights.data(), 2, expected.data(), one);
+
+    const std::size_t tile_row = static_cast<std::size_t>(kTile) * kTile * sizeof(T);
+    std::vector<double> first;
+    for (std::size_t cache : {std::size_t(0), 4 * tile_row, std::size_t(1) << 30})
+        for (Index start : {Index(1), Index(128), Index(200), n}) {
+            for (Threads* threads : {&one, &three}) {
+                GramMatrix<T> gram(source, cache, *threads);
+                gram.assign({rows.begin(), rows.begin() + start});
+                gram.append({rows.begin() + start, rows.end()});
+                CHECK(gram.size() == n);
+                gram.apply(weights.data(), 2, product.data());
+                for (Index i = 0; i < 2 * n; ++i)
+                    CHECK_NEAR(product[at(i)], expected[at(i)], 20 * tolerance<T>(), "product");
+                // The same bits whatever is stored and however many threads.
+                if (first.empty()) first = product;
+                CHECK(product == first);
+            }
+        }
+}
+
+// A pass in which every block moves its coefficients by a known amount must leave f = K a.
+template <class T>
+void relaxation_keeps_f() {
+    const Index n = 300;
+    const Data data(n, 5, 1.0, 4);
+    const KernelFunction kernel{KernelKind::rbf, 1.3, 0, 3, 0};
+    PointSet<T> x(data.view(Form::rows), kernel);
+    PointKernel<T> source(kernel, x, x);
+    std::vector<Index> rows(at(n));
+    std::iota(rows.begin(), rows.end(), Index(0));
+    for (std::size_t cache : {std::size_t(0), std::size_t(200) << 10, std::size_t(1) << 30}) {
+        Threads threads(2);
+        GramMatrix<T> gram(source, cache, threads);
+        gram.assign(rows);
+        std::vector<double> a(at(n), 0.0), f(at(n), 0.0), expected(at(n));
+        for (int pass = 0; pass < 2; ++pass)
+            gram.relax(f.data(), [&](Index begin, int count, const T* block, T* change) {
+                for (int r = 0; r < count; ++r) {
+                    CHECK_NEAR(block[r * kTile + r], 1.0, tolerance<T>(), "diagonal");
+                    const double step = (begin + r) % 3 == pass ? 0.25 * static_cast<double>(r % 5) : 0.0;
+                    a[at(begin + r)] += step;
+                    change[r] = static_cast<T>(step);
+                }
+            });
+        gram.apply(a.data(), 1, expected.data());
+        for (Index i = 0; i < n; ++i) CHECK_NEAR(f[at(i)], expected[at(i)], 50 * tolerance<T>(), "f");
+    }
+}
+
+}  // namespace
+
+int main() {
+    products_and_growth<float>();
+    products_and_growth<double>();
+    relaxation_keeps_f<float>();
+    relaxation_keeps_f<double>();
+    return failures();
+}

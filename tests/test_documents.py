@@ -1,0 +1,47 @@
+"""What the documents and the demo promise holds."""
+
+import re
+from pathlib import Path
+
+import pytest
+from sklearn.datasets import load_breast_cancer
+from sklearn.model_selection import train_test_split
+
+from sodm import demo
+from sodm.estimators import defaults
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def test_demo_prints_both_machines(capsys):
+    demo.main()
+    lines = capsys.readouterr().out.splitlines()
+    for machine in ("ODMClassifier", "SVC"):
+        rows = [line.split() for line in lines if line.split()[:1] == [machine]]
+        assert len(rows) == len(demo.DATA_SETS)
+        assert all(float(row[1].rstrip("%")) > 90 for row in rows)
+        assert all(len(row) == len(demo.COLUMNS) for row in rows)
+
+
+def test_readme_example_runs():
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    (example,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.S)
+    X_train, X_test, y_train, y_test = train_test_split(*load_breast_cancer(return_X_y=True), random_state=0)
+    names = {"X_train": X_train, "X_test": X_test, "y_train": y_train, "y_test": y_test}
+    exec(example, names)
+    assert names["machine"].score(X_test, y_test) > 0.9
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_between_pages_lead_somewhere(page):
+    for target in re.findall(r"\]\(([^)#]+)", page.read_text()):
+        if "://" not in target:
+            assert (page.parent / target).exists(), f"{page.name} points to {target}, which is not there"
+
+
+def test_defaults_page_names_the_defaults_in_use():
+    page = (ROOT / "docs" / "defaults.md").read_text()
+    for name in ("lam", "upsilon", "theta"):
+        assert f"{name} = {getattr(defaults, name.upper()):g}" in page
