@@ -36,7 +36,6 @@ def main() -> None:
 
 def run_atheris(target: str, seconds: float, seed: int) -> None:
     import atheris
-
     from targets import FOLDER, TARGETS, seeds
 
     # Not by atheris's import hook, which does not see packages that are installed in place.
