@@ -9,6 +9,7 @@ good ones.
 from __future__ import annotations
 
 import argparse
+import inspect
 import sys
 from pathlib import Path
 
@@ -35,12 +36,16 @@ def main() -> None:
 
 def run_atheris(target: str, seconds: float, seed: int) -> None:
     import atheris
-
-    with atheris.instrument_imports(include=["sodm.data", "sodm.model"]):
-        import sodm.data
-        import sodm.model  # noqa: F401
     from targets import FOLDER, TARGETS, seeds
 
+    # Not by atheris's import hook, which does not see packages that are installed in place.
+    for name, module in list(sys.modules.items()):
+        if name.startswith(("sodm.data", "sodm.model")):
+            for thing in vars(module).values():
+                owned = vars(thing).values() if inspect.isclass(thing) else [thing]
+                for function in owned:
+                    if inspect.isfunction(function) and function.__module__ == name:
+                        atheris.instrument_func(function)
     corpus = FOLDER / "corpus"
     corpus.mkdir()
     for k, data in enumerate(seeds(target)):

@@ -188,7 +188,7 @@ def test_tune_prints_a_table_and_a_command_that_works(files: Path, tmp_path: Pat
     run(*command[1:], cwd=tmp_path)
     assert (tmp_path / "model.sodm").exists()
     facts = json.loads(run("tune", files / "cancer.libsvm", "--kernel", "linear", "--json").stdout)
-    assert facts["best"]["accuracy"] > 0.93 and len(facts["trials"]) == 54
+    assert facts["best"]["accuracy"] > 0.93 and len(facts["trials"]) == 72
     assert facts["best"] == facts["trials"][0]
 
 
@@ -276,6 +276,18 @@ def test_sparse_rows_stay_sparse(tmp_path: Path) -> None:
     run("predict", tmp_path / "wide", tmp_path / "m")
     done = run("train", tmp_path / "wide", "-o", tmp_path / "m", "--scale", "standard", code=1)
     assert "--scale maxabs" in done.stderr
+
+
+def test_the_linear_kernel_has_a_machine_of_its_own(files: Path, tmp_path: Path) -> None:
+    out = tmp_path / "m.sodm"
+    facts = json.loads(
+        run("train", files / "cancer.libsvm", "-o", out, "--kernel", "linear", "--json").stdout
+    )
+    assert facts["machine"].startswith("LinearODMClassifier (linear kernel") and facts["lam"] == 1000
+    assert facts["validation_accuracy"] > 0.93 and facts["support_vectors"] is None
+    assert json.loads(run("evaluate", files / "cancer.libsvm", out, "--json").stdout)["accuracy"] > 0.93
+    assert "LinearODMClassifier" in run("inspect", out, "--plot", tmp_path / "m.svg").stdout
+    run("convert", out, tmp_path / "m.onnx")
 
 
 def test_version_and_help() -> None:

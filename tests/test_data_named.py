@@ -213,6 +213,7 @@ def test_two_processes_fetch_one_file(server: Server, tmp_path: Path) -> None:
     running = [subprocess.Popen(command) for _ in range(3)]
     assert [process.wait() for process in running] == [0, 0, 0]
     assert (tmp_path / "file").read_bytes() == FIRST
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
 def test_sets_in_sodm_data_come_first(

@@ -19,7 +19,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import SVC
 
 import sodm
-from sodm import ODMClassifier
+from sodm import LinearODMClassifier, ODMClassifier
 from sodm.data import write_libsvm
 from sodm.model import ModelFileError, from_libsvm, to_libsvm, to_onnx, to_pickle
 
@@ -76,6 +76,25 @@ def test_svm_predict_scores_several_classes(tmp_path: Path, parameters: dict) ->
     assert clear.sum() > 140
     predicted = np.array(svm_predict(tmp_path, IRIS, tmp_path / "m.model"))
     assert np.array_equal(predicted[clear], machine.predict(IRIS)[clear])
+
+
+@pytest.mark.usefixtures("svm_tools")
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_linear_machine_everywhere(tmp_path: Path, n_classes: int) -> None:
+    rows, y = (X, Y) if n_classes == 2 else (IRIS, IRIS_Y)
+    machine = LinearODMClassifier().fit(rows, y)
+    values = machine.decision_function(rows)
+    ordered = np.sort(values, axis=-1)
+    clear = np.abs(values) > 1e-9 if n_classes == 2 else ordered[:, -1] - ordered[:, -2] > 1e-9
+    to_libsvm(machine, tmp_path / "m.model")
+    assert np.array_equal(
+        np.array(svm_predict(tmp_path, rows, tmp_path / "m.model"))[clear], machine.predict(rows)[clear]
+    )
+    to_onnx(machine, tmp_path / "m.onnx", dtype="float64")
+    assert np.allclose(run_onnx(tmp_path / "m.onnx", rows, "float64")[1], values, atol=1e-9)
+    to_pickle(machine, tmp_path / "m.pkl")
+    again = pickle.loads((tmp_path / "m.pkl").read_bytes())
+    assert np.array_equal(again.decision_function(rows), values)
 
 
 @pytest.mark.usefixtures("svm_tools")

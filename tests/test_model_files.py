@@ -22,7 +22,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
 import sodm
-from sodm import ODMClassifier
+from sodm import LinearODMClassifier, ODMClassifier
 from sodm.model import ModelFileError, describe
 from sodm.model.io import stored_margins
 
@@ -103,6 +103,23 @@ def test_the_scaler_is_part_of_the_model(tmp_path: Path, scaler: Any) -> None:
     assert np.allclose(
         loaded[0].inverse_transform(loaded[0].transform(X)), model[0].inverse_transform(model[0].transform(X))
     )
+
+
+@pytest.mark.parametrize("solver", ["newton", "dsvrg"])
+@pytest.mark.parametrize("rows", [X, X.astype(np.float32), sparse.csr_matrix(X)], ids=["f8", "f4", "csr"])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_the_linear_machine(tmp_path: Path, solver: Any, rows: Any) -> None:
+    machine = LinearODMClassifier(solver=solver, random_state=0).fit(rows, Y)
+    sodm.save(machine, tmp_path / "m.sodm")
+    loaded = sodm.load(tmp_path / "m.sodm")
+    assert np.array_equal(loaded.decision_function(rows), machine.decision_function(rows))
+    assert loaded.get_params() == machine.get_params() and loaded.solver_ == solver
+    assert loaded.dual_gap_ == machine.dual_gap_ and loaded.gradient_norm_ == machine.gradient_norm_
+    loaded.set_params(warm_start=True).fit(rows, Y)
+    with pytest.raises(ModelFileError, match="coefficients"):
+        path = tmp_path / "bad.sodm"
+        path.write_bytes(rebuilt((tmp_path / "m.sodm").read_bytes(), change_at("n_features", to=5)))
+        sodm.load(path)
 
 
 def test_precomputed_kernels(tmp_path: Path) -> None:

@@ -64,15 +64,25 @@ def train(
     gamma: Annotated[str, typer.Option(help="Kernel coefficient: scale, auto or a number.")] = "scale",
     degree: Annotated[int, typer.Option(min=0, help="Degree of the poly kernel.")] = 3,
     coef0: Annotated[float, typer.Option(help="Constant of the poly and sigmoid kernels.")] = 0.0,
-    lam: Annotated[float, typer.Option(help="Weight of the loss against the norm.")] = 100.0,
-    upsilon: Annotated[float, typer.Option(help="Weight of margins above the zone, in (0, 1].")] = 0.5,
-    theta: Annotated[float, typer.Option(help="Half-width of the zone without loss, in [0, 1).")] = 0.3,
+    lam: Annotated[
+        float | None, typer.Option(help="Weight of the loss against the norm [100; 1000 if linear].")
+    ] = None,
+    upsilon: Annotated[
+        float | None, typer.Option(help="Weight of margins above the zone, in (0, 1] [0.5].")
+    ] = None,
+    theta: Annotated[
+        float | None,
+        typer.Option(help="Half-width of the zone without loss, in [0, 1) [0.3; 0.9 if linear]."),
+    ] = None,
     loss: Annotated[o.Loss, typer.Option(help="odm, or hinge for a support vector machine.")] = o.Loss.odm,
-    tol: Annotated[float, typer.Option(help="Relative duality gap to reach.")] = 1e-3,
+    tol: Annotated[
+        float | None, typer.Option(help="Relative duality gap (linear: gradient) to reach [1e-3; 1e-6].")
+    ] = None,
     max_iter: Annotated[int, typer.Option(min=1, help="Most Newton steps or sweeps.")] = 1000,
     intercept: Annotated[
-        bool, typer.Option("--intercept", help="Add a constant feature in kernel space.")
-    ] = False,
+        bool | None,
+        typer.Option("--intercept/--no-intercept", help="A constant feature [no; yes if linear]."),
+    ] = None,
     balanced: Annotated[bool, typer.Option("--balanced", help="Give all classes the same weight.")] = False,
     scale: o.ScaleOption = o.Scale.minmax,
     validation: Annotated[
@@ -266,9 +276,9 @@ def _is_number(text: str) -> bool:
 
 def _check_parameters(parameters: dict[str, Any]) -> None:
     """Refuse parameters that make no sense as a mistake in the command line, before any data is read."""
-    from sodm import ODMClassifier
+    from sodm.cli.machine import make_machine
 
     try:
-        ODMClassifier(**parameters)._check_parameters()
+        make_machine(parameters)._check_parameters()
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None

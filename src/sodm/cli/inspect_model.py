@@ -32,8 +32,7 @@ def inspect(model_path: Path, plot: Path | None, as_json: bool) -> None:
         "file": f"{model_path}, {model_path.stat().st_size:,} bytes, version {header['version']}",
         "written_by": f"sodm {header['library']}",
         "machine": header["machine"],
-        "kernel": {k: v for k, v in header["kernel"].items() if k != "name"}
-        | {"name": header["kernel"]["name"]},
+        "kernel": header["kernel"] or "linear",
         "parameters": {
             k: v for k, v in header["parameters"].items() if k in ("lam", "upsilon", "theta", "loss")
         },
@@ -41,7 +40,7 @@ def inspect(model_path: Path, plot: Path | None, as_json: bool) -> None:
         "features": header["n_features"],
         "feature_names": header["feature_names"],
         "scaler": header["scaler"] and header["scaler"]["kind"],
-        "support_vectors": header["arrays"]["support"]["shape"][0],
+        "support_vectors": header["arrays"].get("support", {"shape": [None]})["shape"][0],
         "gap": header["fit"].get("dual_gap_"),
     }
     kept = ("data", "rows", "train_accuracy", "validation_accuracy", "train_seconds")

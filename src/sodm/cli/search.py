@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby, product
 from typing import Any
 
@@ -25,7 +25,7 @@ from sodm.problem.kernels import Kernel, resolve_gamma
 
 GAMMAS = (1 / 8, 1 / 4, 1 / 2, 1.0, 2.0, 4.0, 8.0)  # times gamma="scale"
 LAMS = (1.0, 10.0, 100.0, 1e3, 1e4, 1e5)
-THETAS = (0.1, 0.3, 0.5)
+THETAS = (0.1, 0.3, 0.5, 0.9)
 UPSILONS = (0.2, 0.5, 1.0)
 FIRST_ROWS, GROWTH, SHARE_KEPT, FEWEST_KEPT = 500, 3, 0.25, 6
 VALIDATION_SHARE, VALIDATION_ROWS = 0.25, 2000
@@ -144,7 +144,7 @@ def _try_all(
     if len(np.unique(y[train])) < 2:
         return
     for gamma, same_gamma in groupby(settings, key=lambda s: s.gamma):
-        at = Kernel(kernel.name, gamma, kernel.degree, kernel.coef0, n_threads=kernel.n_threads)
+        at = replace(kernel, gamma=gamma)
         points = at.points(X[train])
         matrix = at.block(points, points).astype(np.float32)
         to_held = at.block(at.points(X[held], like=points), points)

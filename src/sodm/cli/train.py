@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 import sodm
 from sodm.cli.inputs import Source, dense_if_better, make_scaler, rows_for, split_rows
 from sodm.cli.limits import TimeIsUp, peak_memory_mb, time_limit
-from sodm.cli.machine import choose_machine
+from sodm.cli.machine import make_machine, why_chosen
 from sodm.cli.output import on_terminal, show
 from sodm.plots.margins import margins_of
 
@@ -46,9 +46,10 @@ def train(source: Source, parameters: dict[str, Any], settings: Settings) -> Non
     read_seconds = time.perf_counter() - began
 
     watched = on_terminal() and not settings.as_json and not settings.quiet
-    machine, why = choose_machine(X.shape[0], parameters | {"verbose": int(watched)})
+    machine = make_machine(parameters | {"verbose": int(watched)})
+    why = why_chosen(machine, X.shape[0])
     if watched:
-        print(f"{type(machine).__name__} ({why})")
+        print(why)
     scaler = make_scaler(settings.scale, X)
     model = machine if scaler is None else make_pipeline(scaler, machine)
     start = time.perf_counter()
@@ -68,7 +69,7 @@ def train(source: Source, parameters: dict[str, Any], settings: Settings) -> Non
 
     facts, margins = _facts(model, machine, X, y, X_held, y_held)
     facts = {
-        "machine": f"{type(machine).__name__} ({why})",
+        "machine": why,
         **facts,
         "scale": "none" if scaler is None else type(scaler).__name__,
         "read_seconds": round(read_seconds, 3),
@@ -104,12 +105,12 @@ def _facts(
         "rows": len(y),
         "features": int(X.shape[1]),
         "classes": {str(label): int(n) for label, n in zip(labels.tolist(), counts.tolist(), strict=True)},
-        "kernel": machine.kernel,
-        "gamma": None if machine.kernel == "linear" else float(machine._fitted_kernel.gamma),
+        "kernel": getattr(machine, "kernel", "linear"),
+        "gamma": float(machine._fitted_kernel.gamma) if hasattr(machine, "kernel") else None,
         "lam": float(machine.lam),
         "upsilon": float(machine.upsilon) if machine.loss == "odm" else None,
         "theta": float(machine.theta) if machine.loss == "odm" else None,
-        "support_vectors": len(machine.support_),
+        "support_vectors": len(machine.support_) if hasattr(machine, "support_") else None,
         "gap": float(np.max(machine.dual_gap_)),
         "iterations": int(np.max(machine.n_iter_)),
         "train_accuracy": float(np.mean(_labels(machine, decision) == y[rows])),

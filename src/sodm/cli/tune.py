@@ -41,7 +41,13 @@ def tune(
     scaler = make_scaler(scale, X)
     X = X if scaler is None else scaler.fit_transform(X)
     start = time.perf_counter()
-    kernel = Kernel(kernel_name, degree=degree, coef0=coef0, n_threads=threads_for(source.n_threads))
+    kernel = Kernel(
+        kernel_name,
+        degree=degree,
+        coef0=coef0,
+        offset=float(kernel_name == "linear"),  # an intercept, as `sodm train` has it
+        n_threads=threads_for(source.n_threads),
+    )
     trials = search(
         X,
         y,

@@ -56,6 +56,7 @@ def download(url: str, target: Path, *, sha256: str | None = None, progress: Pro
     with open(part, "ab") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         if target.exists():  # another process fetched it meanwhile
+            _discard(part)
             return _hash_of(target)
         for attempt in range(ATTEMPTS):
             try:

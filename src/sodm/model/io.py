@@ -21,8 +21,14 @@ from sodm.model.scalers import kind_of, put_together, take_apart
 from sodm.problem.kernels import KERNELS, Kernel
 
 # The machines a file may name, and where they are. A file can name nothing else.
-MACHINES = {"ODMClassifier": "sodm.estimators.odm"}
-NUMBERS_OF_THE_FIT = ("n_iter_", "dual_gap_", "violation_", "objective_", "n_kernel_evaluations_")
+MACHINES = {
+    "ODMClassifier": "sodm.estimators.odm",
+    "LinearODMClassifier": "sodm.estimators.linear",
+}
+NUMBERS_OF_THE_FIT = (
+    *("n_iter_", "dual_gap_", "violation_", "objective_", "n_kernel_evaluations_"),
+    *("gradient_norm_", "solver_"),
+)
 
 _LABEL_TYPE = re.compile(r"[<|](?:[iu][1248]|f[48]|b1|U[0-9]{1,6})")
 
@@ -38,7 +44,7 @@ def save(
 
     Parameters
     ----------
-    model : ODMClassifier, or Pipeline of a scaler and an ODMClassifier
+    model : ODMClassifier or LinearODMClassifier, or Pipeline of a scaler and one of them
         The scaler is scikit-learn's MinMaxScaler, StandardScaler or MaxAbsScaler. A kernel that is a Python
         function cannot be saved.
     path : path
@@ -50,7 +56,8 @@ def save(
 
     Notes
     -----
-    A `random_state` that is a generator is not kept: the saved parameters have None instead.
+    A `random_state` that is a generator is not kept: the saved parameters have None instead. Of a linear
+    machine, `history_` and the rows that `partial_fit` remembers are not kept.
 
     Examples
     --------
@@ -73,24 +80,23 @@ def save(
         "classes": _labels_out(machine.classes_),
         "n_features": int(machine.n_features_in_),
         "feature_names": _names_of(model, machine),
-        "kernel": _kernel_out(machine._fitted_kernel),
-        "sparse": bool(sparse.issparse(machine.support_vectors_)),
+        "kernel": _kernel_out(machine._fitted_kernel) if _has_kernel(machine) else None,
+        "sparse": bool(_has_kernel(machine) and sparse.issparse(machine.support_vectors_)),
         "fit": {k: _plain(getattr(machine, k)) for k in NUMBERS_OF_THE_FIT if hasattr(machine, k)},
         "scaler": None,
         "summary": _plain(summary or {}),
     }
-    arrays: dict[str, NDArray[Any]] = {
-        "support": np.asarray(machine.support_, dtype=np.int64),
-        "dual_coef": np.asarray(machine.dual_coef_, dtype=np.float64),
-        "intercept": np.asarray(machine.intercept_, dtype=np.float64),
-    }
+    arrays: dict[str, NDArray[Any]] = {"intercept": np.asarray(machine.intercept_, dtype=np.float64)}
     if hasattr(machine, "coef_"):
         arrays["coef"] = np.asarray(machine.coef_)
-    rows = machine.support_vectors_
-    if sparse.issparse(rows):
-        arrays |= {"sv.data": rows.data, "sv.indices": rows.indices, "sv.indptr": rows.indptr}
-    else:
-        arrays["sv"] = np.asarray(rows)
+    if _has_kernel(machine):
+        arrays["support"] = np.asarray(machine.support_, dtype=np.int64)
+        arrays["dual_coef"] = np.asarray(machine.dual_coef_, dtype=np.float64)
+        rows = machine.support_vectors_
+        if sparse.issparse(rows):
+            arrays |= {"sv.data": rows.data, "sv.indices": rows.indices, "sv.indptr": rows.indptr}
+        else:
+            arrays["sv"] = np.asarray(rows)
     if scaler is not None:
         header["scaler"], scaling = take_apart(scaler)
         arrays |= scaling
@@ -112,7 +118,7 @@ def load(path: str | os.PathLike[str], *, mmap: bool = True) -> Any:
 
     Returns
     -------
-    ODMClassifier, or Pipeline of a scaler and an ODMClassifier
+    ODMClassifier or LinearODMClassifier, or Pipeline of a scaler and one of them
         It predicts what the saved one did, to the last bit.
 
     Raises
@@ -127,6 +133,17 @@ def load(path: str | os.PathLike[str], *, mmap: bool = True) -> Any:
             raise
         except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
             raise reader.fail(f"the header makes no sense ({error})") from error
+
+
+def expansion(machine: Any) -> tuple[Kernel, Any, NDArray[np.float64], NDArray[np.float64]]:
+    """A machine as a sum over support vectors: kernel, vectors, coefficients and intercepts.
+
+    A linear decision is one vector per class, its coefficients.
+    """
+    if _has_kernel(machine) and machine._fitted_kernel.name != "linear":
+        return machine._fitted_kernel, machine.support_vectors_, machine.dual_coef_, machine.intercept_
+    coefficients = np.asarray(machine.coef_, dtype=np.float64)
+    return Kernel("linear", precision="double"), coefficients, np.eye(len(coefficients)), machine.intercept_
 
 
 def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -159,6 +176,11 @@ def split(model: Any) -> tuple[Any | None, Any]:
 
 
 # ------------------------------------------------------------------------------------- writing, in detail
+
+
+def _has_kernel(machine: Any) -> bool:
+    """Whether the machine is a sum over support vectors, rather than one vector of coefficients."""
+    return hasattr(machine, "support_vectors_")
 
 
 def _library_version() -> str:
@@ -239,9 +261,6 @@ def _build(reader: container.Reader, mmap: bool) -> Any:
     n_features = header["n_features"]
     if not isinstance(n_features, int) or isinstance(n_features, bool) or n_features < 1:
         raise ValueError("n_features is not a number of features")
-    kernel = _kernel_in(header["kernel"])
-    if kernel.name != machine.kernel:
-        raise ValueError("the kernel is not that of the parameters")
     machine.classes_ = _labels_in(header["classes"])
     machine.n_features_in_ = n_features
     for attribute in NUMBERS_OF_THE_FIT:
@@ -249,24 +268,37 @@ def _build(reader: container.Reader, mmap: bool) -> Any:
             value = header["fit"][attribute]
             setattr(machine, attribute, np.asarray(value) if isinstance(value, list) else value)
 
+    n_machines = 1 if len(machine.classes_) == 2 else len(machine.classes_)
+    machine.intercept_ = reader.array("intercept")
+    if machine.intercept_.shape != (n_machines,):
+        raise ValueError("the intercepts are not one number per class")
+    _check_numbers(machine.intercept_)
+    linear = not hasattr(machine, "kernel")
+    if linear or machine.kernel == "linear":
+        machine.coef_ = reader.array("coef")
+        if machine.coef_.shape != (n_machines, n_features) or not np.isfinite(machine.coef_).all():
+            raise ValueError("the linear coefficients are not finite numbers, one per class and feature")
+    if not linear:
+        _add_kernel(machine, reader, n_machines, mmap)
+    return _behind_scaler(machine, reader, held)
+
+
+def _add_kernel(machine: Any, reader: container.Reader, n_machines: int, mmap: bool) -> None:
+    """Kernel, support vectors and their coefficients."""
+    header, n_features = reader.header, machine.n_features_in_
+    kernel = _kernel_in(header["kernel"])
+    if kernel.name != machine.kernel:
+        raise ValueError("the kernel is not that of the parameters")
     machine.support_ = reader.array("support")
     machine.dual_coef_ = reader.array("dual_coef")
-    machine.intercept_ = reader.array("intercept")
     machine.support_vectors_ = _support_vectors(reader, header, kernel, mmap)
-    n_machines = 1 if len(machine.classes_) == 2 else len(machine.classes_)
     n_support = len(machine.support_)
-    if machine.dual_coef_.shape != (n_machines, n_support) or machine.intercept_.shape != (n_machines,):
+    if machine.dual_coef_.shape != (n_machines, n_support):
         raise ValueError("the numbers of classes, support vectors and coefficients do not fit each other")
     expected_rows = (0, 0) if kernel.name == "precomputed" else (n_support, n_features)
     if machine.support_vectors_.shape != expected_rows:
         raise ValueError("the support vectors do not have the shape they should have")
-    if kernel.name == "linear":
-        machine.coef_ = reader.array("coef")
-        if machine.coef_.shape != (n_machines, n_features) or not np.isfinite(machine.coef_).all():
-            raise ValueError("the linear coefficients are not finite numbers, one per class and feature")
-    for array in (machine.dual_coef_, machine.intercept_):
-        if array.dtype != np.float64 or not np.isfinite(array).all():
-            raise ValueError("a coefficient is not a finite number")
+    _check_numbers(machine.dual_coef_)
     lowest = n_features if kernel.name == "precomputed" else np.iinfo(np.int64).max
     if (
         machine.support_.dtype != np.int64
@@ -276,6 +308,15 @@ def _build(reader: container.Reader, mmap: bool) -> Any:
         raise ValueError("a support vector is numbered beyond the training rows")
     machine._restore(kernel)
 
+
+def _check_numbers(array: NDArray[Any]) -> None:
+    if array.dtype != np.float64 or not np.isfinite(array).all():
+        raise ValueError("a coefficient is not a finite number")
+
+
+def _behind_scaler(machine: Any, reader: container.Reader, held: set[str]) -> Any:
+    """The machine, or a pipeline of the stored scaler and it, with the names of the features."""
+    header, n_features = reader.header, machine.n_features_in_
     names = header.get("feature_names")
     scaler = None
     if header.get("scaler") is not None:

@@ -20,7 +20,7 @@ from scipy import sparse
 
 from sodm.files import atomic_write
 from sodm.model.errors import ModelFileError
-from sodm.model.io import split
+from sodm.model.io import expansion, split
 from sodm.model.scalers import affine
 from sodm.problem.kernels import Kernel
 
@@ -51,15 +51,15 @@ def to_libsvm(model: Any, path: str | os.PathLike[str]) -> dict[int, Any]:
         If LIBSVM has no such kernel, or the scaler clips.
     """
     scaler, machine = split(model)
-    kernel: Kernel = machine._fitted_kernel
+    kernel, vectors, dual_coef, intercept = expansion(machine)
     if kernel.name not in KERNEL_NAMES:
         raise ValueError(
             f"LIBSVM model files have no kernel {kernel.name!r}, only {', '.join(KERNEL_NAMES)}."
         )
     labels = _integer_labels(machine.classes_)
-    rows = sparse.csr_matrix(machine.support_vectors_, dtype=np.float64)
+    rows = sparse.csr_matrix(vectors, dtype=np.float64)
     ranges = None if scaler is None else _range_text(scaler)
-    order, which, coefficients, counts, rho = _pairwise(machine.dual_coef_, machine.intercept_)
+    order, which, coefficients, counts, rho = _pairwise(dual_coef, intercept)
     lines = ["svm_type c_svc", f"kernel_type {KERNEL_NAMES[str(kernel.name)]}"]
     if kernel.name == "poly":
         lines.append(f"degree {kernel.degree}")

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sodm.files import atomic_write
-from sodm.model.io import split
+from sodm.model.io import expansion, split
 from sodm.model.scalers import affine
 
 OPSET = 17
@@ -53,13 +53,13 @@ def to_onnx(
     if dtype not in ("float32", "float64"):
         raise ValueError(f"dtype must be 'float32' or 'float64', got {dtype!r}.")
     scaler, machine = split(model)
-    if machine._fitted_kernel.name not in KERNELS:
+    kernel, vectors, _, _ = expansion(machine)
+    if kernel.name not in KERNELS:
         raise ValueError(
-            f"the kernel {machine._fitted_kernel.name!r} cannot be converted to ONNX, only "
-            f"{', '.join(KERNELS)}."
+            f"the kernel {kernel.name!r} cannot be converted to ONNX, only {', '.join(KERNELS)}."
         )
-    size = np.prod(machine.support_vectors_.shape) * np.dtype(dtype).itemsize
-    if machine._fitted_kernel.name != "linear" and size > MOST_BYTES:
+    size = np.prod(vectors.shape) * np.dtype(dtype).itemsize
+    if size > MOST_BYTES:
         raise ValueError(
             f"the support vectors have {size:,.0f} bytes as a dense array; ONNX files hold 2 GB."
         )
@@ -120,15 +120,12 @@ def _scaled(graph: _Graph, scaler: Any) -> str:
 
 def _decision(graph: _Graph, machine: Any, rows: str) -> str:
     """f(x), shape (n, n_machines)."""
-    kernel = machine._fitted_kernel
-    bias = graph.constant(machine.intercept_)
+    kernel, vectors, dual_coef, intercept = expansion(machine)
+    bias = graph.constant(intercept)
     if kernel.name == "linear":
         return graph("Add", graph("MatMul", rows, graph.constant(machine.coef_.T)), bias)
     support: NDArray[np.float64] = np.asarray(
-        machine.support_vectors_.toarray()
-        if sparse.issparse(machine.support_vectors_)
-        else machine.support_vectors_,
-        dtype=np.float64,
+        vectors.toarray() if sparse.issparse(vectors) else vectors, dtype=np.float64
     )
     if kernel.name == "rbf":
         # |x - s|^2 = |x|^2 - 2 x's + |s|^2 loses digits when x and s are far from the origin, so both are
@@ -148,7 +145,7 @@ def _decision(graph: _Graph, machine: Any, rows: str) -> str:
             values = graph("Pow", values, graph.constant(float(kernel.degree)))
         else:
             values = graph("Tanh", values)
-    return graph("Add", graph("MatMul", values, graph.constant(machine.dual_coef_.T)), bias)
+    return graph("Add", graph("MatMul", values, graph.constant(dual_coef.T)), bias)
 
 
 def _label_values(classes: NDArray[Any]) -> NDArray[Any]:

@@ -21,6 +21,10 @@ def to_pickle(model: Any, path: str | os.PathLike[str]) -> None:
     in itself: support vectors that are mapped from a model file are copied into it.
     """
     _, machine = split(model)
+    if not hasattr(machine, "support_vectors_"):
+        with atomic_write(path) as file:
+            pickle.dump(model, file, protocol=5)
+        return
     mapped = machine.support_vectors_
     try:
         if sparse.issparse(mapped):
