@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
 
@@ -21,9 +22,7 @@ def engine(n_threads: int) -> ThreadEngine:
 
 def parts(*sizes: int) -> list[Part]:
     bounds = np.cumsum([0, *sizes])
-    return [
-        Part(np.arange(a, b), {"number": k}) for k, (a, b) in enumerate(zip(bounds, bounds[1:], strict=False))
-    ]
+    return [Part(np.arange(a, b), {"number": k}) for k, (a, b) in enumerate(itertools.pairwise(bounds))]
 
 
 def seen(block: Block, message: Arrays, slot: Slot) -> Arrays:
