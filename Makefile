@@ -9,7 +9,7 @@ SOURCES := pyproject.toml CMakeLists.txt \
            $(shell find core bindings -type f) $(shell find src -type f -not -path '*/__pycache__/*')
 SANITIZERS := address,undefined thread
 
-.PHONY: demo test test-fast test-sanitize lint format bench-core clean help
+.PHONY: demo test test-fast test-sanitize lint format bench-core bench-trees clean help
 .DEFAULT_GOAL := help
 
 help:           ## this list
@@ -55,6 +55,9 @@ format: $(VENV)/.stamp-dev ## let the formatters rewrite the sources
 
 bench-core: $(VENV)/.stamp-bench ## speed of the exact machine against its peers
 	$(BIN)/python benchmarks/core.py
+
+bench-trees: $(VENV)/.stamp-bench ## the tree machines: speed, accuracy, growth, budgets, threads
+	$(BIN)/python benchmarks/trees.py
 
 clean: ## remove what the other targets made
 	rm -rf $(VENV) build
