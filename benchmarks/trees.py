@@ -34,13 +34,6 @@ def main() -> None:
             log.add(row)
 
     print_header()
-    by_set = {
-        "peers": peers,
-        "systems": systems,
-        "threads": thread_rows,
-        "starts": starts,
-        "budget": budget_rows,
-    }
     growing = "growth" in arguments.sections
     for name in dict.fromkeys([*arguments.sets, *(["susy-subset"] if growing else [])]):
         tuned = {side: isolated(tune, threads, side=side, name=name) for side in ("ours", "peers")}
