@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ def engine(n_threads: int) -> ThreadEngine:
 
 def parts(*sizes: int) -> list[Part]:
     bounds = np.cumsum([0, *sizes])
-    return [Part(np.arange(a, b), {"number": k}) for k, (a, b) in enumerate(pairwise(bounds))]
+    return [Part(np.arange(a, b), {"number": k}) for k, (a, b) in enumerate(itertools.pairwise(bounds))]
 
 
 def seen(block: Block, message: Arrays, slot: Slot) -> Arrays:

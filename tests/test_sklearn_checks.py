@@ -21,7 +21,7 @@ MACHINES = [
     SODMClassifier(),
     SODMClassifier(n_partitions=2, fit_intercept=True),
     SODMClassifier(n_partitions=4, loss="hinge", stop_tol=0),
-    SODMClassifier(n_partitions=2, kernel="precomputed"),
+    SODMClassifier(n_partitions=2, kernel="precomputed", fit_intercept=True),
     CascadeClassifier(n_partitions=2, feedback=1),
     DiPClassifier(n_partitions=2),
     DCClassifier(n_partitions=2),

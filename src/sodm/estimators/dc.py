@@ -144,8 +144,9 @@ dual_gap_, violation_, objective_, n_kernel_evaluations_, n_features_in_
         precomputed = kernel.name == "precomputed"
         regions = self._regions.nearest(kernel, X)
         values = np.zeros((X.shape[0], len(self.dual_coef_)))
+        order = self._prepare(kernel)[1] if kernel.compiled else np.arange(len(self.support_))
         for k in np.unique(regions):
-            rows, support = np.flatnonzero(regions == k), np.flatnonzero(self._region_of_support == k)
+            rows, support = np.flatnonzero(regions == k), order[self._region_of_support[order] == k]
             coefficients = self.dual_coef_[:, support].T
             if precomputed:
                 values[rows] = kernel.apply(X[rows][:, self.support_[support]], None, coefficients)
