@@ -113,6 +113,14 @@ class Descent {
 
     Solution run() {
         start();
+        if (problem_.start) {  // which may be good enough
+            bool all = true;
+            for (auto& machine : machines_) {
+                assess(machine, problem_.weights, loss_);
+                all &= finished(machine);
+            }
+            if (all) return solution();
+        }
         const auto bytes = static_cast<std::size_t>(n_) * static_cast<std::size_t>(n_) * sizeof(T);
         // Where most duals end at a bound, the few that do not are worth finding first.
         const bool chunks = Loss::kMostlyBounded && n_ > 2 * kSmallestSet;

@@ -27,7 +27,14 @@ from sodm.trees.probe import Probe, Reading
 from sodm.trees.stop import StopRule
 
 SYSTEMS = [SODMClassifier, CascadeClassifier, DiPClassifier, DCClassifier]
-PARAMETERS: dict[str, Any] = {"gamma": 1.0, "lam": 300.0, "precision": "double", "random_state": 0}
+PARAMETERS: dict[str, Any] = {
+    "gamma": 1.0,
+    "lam": 300.0,
+    "theta": 0.3,
+    "precision": "double",
+    "random_state": 0,
+}
+MILD: dict[str, Any] = {"lam": 100.0, "theta": 0.3, "random_state": 0}
 
 
 def exact(X: Any, y: Any, **parameters: Any) -> ODMClassifier:
@@ -150,7 +157,7 @@ def test_scaled_starts_save_sweeps_and_literal_ones_do_not() -> None:
 
 def test_a_pilot_saves_work_and_changes_little() -> None:
     X, y = rows_and_labels(8000, noise=0.8)
-    tree = {**PARAMETERS, "precision": "single", "n_partitions": 4, "branching": 4}
+    tree = {**PARAMETERS, "precision": "single", "lam": 3e4, "n_partitions": 4, "branching": 4}
     pilot, zero = (SODMClassifier(**tree, start=start).fit(X, y) for start in ("pilot", "zero"))
     assert pilot.history_[0]["mean_iter"] < zero.history_[0]["mean_iter"]
     assert pilot.objective_ == pytest.approx(zero.objective_, rel=0.01)
@@ -239,7 +246,7 @@ def test_parameters_are_checked(parameters: dict[str, Any], message: str) -> Non
 
 def test_stops_when_decisions_agree() -> None:
     X, y = rows_and_labels(2000)
-    early = SODMClassifier(n_partitions=8, stop_tol=1.0, random_state=0).fit(X, y)
+    early = SODMClassifier(**MILD, n_partitions=8, stop_tol=1.0).fit(X, y)
     assert early.stop_reason_ == "decisions" and len(early.history_) == 2
     assert early.history_[0]["changed"] is None and 0 <= early.history_[1]["changed"] <= 1
 
@@ -267,7 +274,7 @@ def test_stops_at_the_last_level() -> None:
 
 def test_stops_when_all_starts_are_within_tolerance() -> None:
     X, y = rows_and_labels(6000)
-    machine = SODMClassifier(n_partitions=4, stop_tol=0.0, tol=0.05, lam=1.0, random_state=0).fit(X, y)
+    machine = SODMClassifier(**{**MILD, "lam": 1.0}, n_partitions=4, stop_tol=0.0, tol=0.05).fit(X, y)
     assert machine.stop_reason_ == "tolerance"
     assert machine.history_[-1]["n_iter"] == 0
 
