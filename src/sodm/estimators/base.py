@@ -201,7 +201,7 @@ class KernelMachineClassifier(ClassifierMixin, BaseEstimator):
         self._restore(replace(problem.kernel, offset=0.0))
 
     def _restore(self, kernel: Kernel) -> None:
-        """What deciding needs besides the public attributes; a machine read from a file is completed by this."""
+        """What deciding needs besides the public attributes; completes a machine read from a file, too."""
         self._fitted_kernel = kernel
         self._prepared = Handle()
 
