@@ -9,7 +9,7 @@ SOURCES := pyproject.toml CMakeLists.txt \
            $(shell find core bindings -type f) $(shell find src -type f -not -path '*/__pycache__/*')
 SANITIZERS := address,undefined thread
 
-.PHONY: demo test test-fast test-sanitize fuzz lint format bench-core bench-linear clean help
+.PHONY: demo test test-fast test-sanitize fuzz lint format bench-core bench-trees bench-linear clean help
 .DEFAULT_GOAL := help
 
 help:           ## this list
@@ -59,6 +59,9 @@ format: $(VENV)/.stamp-dev ## let the formatters rewrite the sources
 
 bench-core: $(VENV)/.stamp-bench ## speed of the exact machine against its peers
 	$(BIN)/python benchmarks/core.py
+
+bench-trees: $(VENV)/.stamp-bench ## the tree machines: speed, accuracy, growth, budgets, threads
+	$(BIN)/python benchmarks/trees.py
 
 bench-linear: $(VENV)/.stamp-bench ## speed and accuracy of the linear machine against its peers
 	$(BIN)/python benchmarks/linear.py

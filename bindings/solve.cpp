@@ -24,19 +24,24 @@ struct Result {
 Result solve(nb::handle source_object, Matrix signs, Vector weights, const std::string& loss, double lam,
              double upsilon, double theta, const std::string& method, double tol, double violation,
              int max_iter, std::size_t cache_bytes, std::uint64_t seed, int n_threads,
-             std::optional<Matrix> start, nb::object progress, const StopToken* stop) {
+             std::optional<Matrix> start, nb::object progress, const StopToken* stop,
+             std::optional<Matrix> start_decision) {
     const AnySource any = source_of(source_object);
     const Index n = size_of(any);
     if (static_cast<Index>(signs.shape(1)) != n || static_cast<Index>(weights.shape(0)) != n)
         throw std::invalid_argument("signs and weights must have one entry per row of the source");
     if (start && (start->shape(0) != signs.shape(0) || start->shape(1) != signs.shape(1)))
         throw std::invalid_argument("start must have the shape of signs");
+    if (start_decision &&
+        (start_decision->shape(0) != signs.shape(0) || start_decision->shape(1) != signs.shape(1)))
+        throw std::invalid_argument("start_decision must have the shape of signs");
     Problem problem;
     problem.n = n;
     problem.count = static_cast<int>(signs.shape(0));
     problem.signs = signs.data();
     problem.weights = weights.data();
     problem.start = start ? start->data() : nullptr;
+    problem.start_decision = start_decision ? start_decision->data() : nullptr;
     Options options;
     options.tol = tol;
     options.violation = violation;
@@ -147,7 +152,7 @@ void bind_solve(nb::module_& m) {
           nb::arg("lam"), nb::arg("upsilon"), nb::arg("theta"), nb::arg("method"), nb::arg("tol"),
           nb::arg("violation"), nb::arg("max_iter"), nb::arg("cache_bytes"), nb::arg("seed"),
           nb::arg("n_threads"), nb::arg("start").none(), nb::arg("progress").none(),
-          nb::arg("stop").none() = nb::none());
+          nb::arg("stop").none() = nb::none(), nb::arg("start_decision").none() = nb::none());
 }
 
 }  // namespace sodm::bindings

@@ -67,11 +67,14 @@ class Newton {
 
     Solution run() {
         machines_.resize(at(problem_.count));
-        if (problem_.start) {
+        if (problem_.start || problem_.start_decision) {
             order_.resize(at(problem_.n));
             std::iota(order_.begin(), order_.end(), Index(0));
             grow(problem_.n);
-            start_from(problem_.start);
+            if (problem_.start)
+                start_from(problem_.start);
+            else
+                guess_from(problem_.start_decision);
             level(problem_.n, true);
         } else {
             order_ = Random(options_.seed).permutation(problem_.n);
@@ -153,8 +156,16 @@ class Newton {
         evaluate(all);
     }
 
+    void guess_from(const double* decision) {
+        for (int c = 0; c < problem_.count; ++c) {
+            Machine& machine = machines_[at(c)];
+            machine.f.assign(decision + c * problem_.n, decision + (c + 1) * problem_.n);
+            machine.guessed = true;
+        }
+    }
+
     bool finished(const Machine& machine, double tol, double violation) const {
-        return machine.gap <= tol && machine.violation <= violation;
+        return !machine.guessed && machine.gap <= tol && machine.violation <= violation;
     }
 
     void level(Index m, bool last) {
@@ -252,6 +263,7 @@ class Newton {
         for (std::size_t c = 0; c < machines_.size(); ++c) {
             local[c].resize(members.size());
             local[c].iterations = machines_[c].iterations;
+            local[c].guessed = machines_[c].guessed;
             for (std::size_t k = 0; k < members.size(); ++k) {
                 const auto i = at(members[k]);
                 local[c].y[k] = machines_[c].y[i];
@@ -266,6 +278,7 @@ class Newton {
     void scatter(const std::vector<Machine>& local, const std::vector<Index>& members) {
         for (std::size_t c = 0; c < machines_.size(); ++c) {
             machines_[c].iterations = local[c].iterations;
+            machines_[c].guessed = local[c].guessed;
             for (std::size_t k = 0; k < members.size(); ++k) {
                 machines_[c].a[at(members[k])] = local[c].a[k];
                 machines_[c].f[at(members[k])] = local[c].f[k];
@@ -335,7 +348,9 @@ class Newton {
         const bool closes = whole.absolute_gap < 0.5 * machine.absolute_gap &&
                             whole.objective <= machine.objective * (1 + 1e-6);
         const bool falls =
-            machine.dual_steps ? whole.dual <= machine.dual : closes || whole.objective <= machine.objective;
+            machine.guessed || (machine.dual_steps ? whole.dual <= machine.dual
+                                                   : closes || whole.objective <= machine.objective);
+        whole.guessed = false;
         if (falls) {
             std::swap(machine, whole);
         } else {

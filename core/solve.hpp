@@ -20,7 +20,10 @@ struct Problem {
     const double* signs = nullptr;    // count x n, +-1
     const double* weights = nullptr;  // n, > 0
     const double* start = nullptr;    // count x n duals to start from, or null
-    bool maybe_indefinite = false;    // the kernel may not be positive semidefinite
+    // count x n values of some f, or null; f need not come from any duals on these rows. Newton takes its
+    // first active set from it when there is no `start`.
+    const double* start_decision = nullptr;
+    bool maybe_indefinite = false;  // the kernel may not be positive semidefinite
 };
 
 struct Progress {

@@ -298,6 +298,7 @@ def change_at(*keys: Any, to: Any) -> Any:
             place = place[key]
         place[keys[-1]] = to
 
+    change.__name__ = f"{'.'.join(keys)}={to}"
     return change
 
 
@@ -339,7 +340,7 @@ def change_at(*keys: Any, to: Any) -> Any:
         change_at("arrays", "intercept", "dtype", to="<i8"),
         change_at("arrays", "support", "dtype", to="<f8"),
     ],
-    ids=str,
+    ids=lambda change: change.__name__,
 )
 def test_a_header_that_makes_no_sense(tmp_path: Path, whole: bytes, change: Any) -> None:
     refused(tmp_path, rebuilt(whole, change))

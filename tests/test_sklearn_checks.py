@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from sodm import ODMClassifier
+from sodm import CascadeClassifier, DCClassifier, DiPClassifier, ODMClassifier, SODMClassifier
 
 MACHINES = [
     ODMClassifier(),
@@ -18,6 +18,14 @@ MACHINES = [
     ODMClassifier(kernel="linear", fit_intercept=True),
     ODMClassifier(kernel="linear"),
     ODMClassifier(kernel="precomputed", fit_intercept=True),
+    SODMClassifier(),
+    SODMClassifier(n_partitions=2, fit_intercept=True),
+    SODMClassifier(n_partitions=4, loss="hinge", stop_tol=0),
+    SODMClassifier(n_partitions=2, kernel="precomputed", fit_intercept=True),
+    CascadeClassifier(n_partitions=2, feedback=1),
+    DiPClassifier(n_partitions=2),
+    DCClassifier(n_partitions=2),
+    DCClassifier(n_partitions=2, early=True),
 ]
 
 

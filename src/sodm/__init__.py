@@ -1,17 +1,25 @@
 """Scalable optimal margin distribution machines."""
 
 from sodm import data, model
+from sodm.estimators.cascade import CascadeClassifier
+from sodm.estimators.dc import DCClassifier
+from sodm.estimators.dip import DiPClassifier
 from sodm.estimators.linear import LinearODMClassifier
 from sodm.estimators.odm import ODMClassifier
+from sodm.estimators.sodm import SODMClassifier
 from sodm.model.io import load, save
 from sodm.plots.margins import MarginDistributionDisplay
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "CascadeClassifier",
+    "DCClassifier",
+    "DiPClassifier",
     "LinearODMClassifier",
     "MarginDistributionDisplay",
     "ODMClassifier",
+    "SODMClassifier",
     "data",
     "load",
     "model",

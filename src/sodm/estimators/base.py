@@ -95,7 +95,7 @@ class KernelMachineClassifier(ClassifierMixin, BaseEstimator):
         self
             A fit that fails or is interrupted leaves the estimator as it was.
         """
-        with _unchanged_on_failure(self):
+        with unchanged_on_failure(self):
             return self._fit(X, y, sample_weight)
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> KernelMachineClassifier:
@@ -117,9 +117,10 @@ class KernelMachineClassifier(ClassifierMixin, BaseEstimator):
         weights = weights * class_weights(self.class_weight, classes, codes, weights)[codes]
 
         problem, kept = self._make_problem(X, classes, codes, weights, kept)
+        self.classes_ = classes
         with make_progress(self.verbose, self.tol) as progress:
             result = self._train(problem, progress.callback)
-            self._set_fitted(problem, result, classes, kept)
+            self._set_fitted(problem, result, kept)
             progress.done(self._summary(result, time.perf_counter() - began))
         self._warn(result)
         return self
@@ -174,14 +175,11 @@ class KernelMachineClassifier(ClassifierMixin, BaseEstimator):
         start[:, at] = self.dual_coef_ * signs[:, at]
         return start
 
-    def _set_fitted(
-        self, problem: Problem, result: SolveResult, classes: NDArray[Any], kept: NDArray[np.int64]
-    ) -> None:
+    def _set_fitted(self, problem: Problem, result: SolveResult, kept: NDArray[np.int64]) -> None:
         """Support vectors and the numbers of the fit."""
         at = np.flatnonzero(np.any(result.duals != 0, axis=0))
         at = at[np.argsort(kept[at])]
         precomputed = self.kernel == "precomputed"
-        self.classes_ = classes
         self.support_ = kept[at]
         # Never a view of the caller's array, which may change after the fit.
         self.support_vectors_ = np.empty((0, 0)) if precomputed else problem.rows[at]
@@ -201,7 +199,7 @@ class KernelMachineClassifier(ClassifierMixin, BaseEstimator):
         self._restore(replace(problem.kernel, offset=0.0))
 
     def _restore(self, kernel: Kernel) -> None:
-        """What deciding needs besides the public attributes; completes a machine read from a file, too."""
+        """What deciding needs besides the public attributes; completes a machine read from a file."""
         self._fitted_kernel = kernel
         self._prepared = Handle()
 
@@ -350,7 +348,7 @@ class KernelMachineClassifier(ClassifierMixin, BaseEstimator):
 
 
 @contextmanager
-def _unchanged_on_failure(estimator: BaseEstimator) -> Iterator[None]:
+def unchanged_on_failure(estimator: BaseEstimator) -> Iterator[None]:
     """Puts all attributes back if the block raises, KeyboardInterrupt included."""
     before = dict(estimator.__dict__)
     try:

@@ -6,3 +6,4 @@ THETA = 0.6  # half-width of the dead zone
 TOL = 1e-3  # relative duality gap; the largest violation may be sqrt(10 tol)
 MAX_ITER = 1000  # Newton steps or sweeps of coordinate descent
 CACHE_SIZE = 1000.0  # MB of kernel values kept
+STOP_TOL = 0.01  # share of decisions that may change from one level of a tree to the next

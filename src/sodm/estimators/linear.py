@@ -17,7 +17,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
 from sodm.data.chunks import Chunk, chunk_factory, read_ahead
-from sodm.estimators.base import FLOATS, _scalar_if_one, _unchanged_on_failure
+from sodm.estimators.base import FLOATS, _scalar_if_one, unchanged_on_failure
 from sodm.estimators.labels import encode, find_classes
 from sodm.estimators.parameters import check_choice, check_flag, check_integer, check_number
 from sodm.estimators.progress import make_progress
@@ -67,7 +67,7 @@ class LinearODMClassifier(ClassifierMixin, BaseEstimator):
     ----------
     solver : {"auto", "newton", "dsvrg", "svrg", "csvrg", "dcd"}, default="auto"
         "newton" is exact and the fastest on one machine: a few passes over the rows. "dsvrg" is Algorithm 2
-        of the paper, "svrg" and "csvrg" are the methods it is compared with, "dcd" is dual coordinate descent.
+        of the paper, "svrg" and "csvrg" are what it is compared with, "dcd" is dual coordinate descent.
         "auto" is "newton", or "dcd" for the hinge loss. All of them find the same solution, csvrg up to the
         error of its radius.
     loss : {"odm", "hinge"}, default="odm"
@@ -83,8 +83,8 @@ class LinearODMClassifier(ClassifierMixin, BaseEstimator):
     intercept_scaling : float, default=1
         Value of that feature; the larger, the less the intercept is held back by the norm.
     tol : float, default=1e-6
-        Stop when the gradient is at most so much of the gradient at w = 0 (csvrg: that of its centres;
-        hinge: when the relative duality gap is at most tol).
+        Stop when the gradient is at most so much of the gradient at w = 0 (newton: and the relative duality
+        gap at most tol; csvrg: the gradient of its centres; hinge: the gap alone).
     max_iter : int, default=1000
         Newton steps or sweeps of dcd.
     epochs : int, default=50
@@ -222,7 +222,7 @@ class LinearODMClassifier(ClassifierMixin, BaseEstimator):
         self
             A fit that fails or is interrupted leaves the estimator as it was.
         """
-        with _unchanged_on_failure(self):
+        with unchanged_on_failure(self):
             self._check_parameters()
             X, y = validate_data(
                 self,
@@ -265,7 +265,7 @@ class LinearODMClassifier(ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        with _unchanged_on_failure(self):
+        with unchanged_on_failure(self):
             self._check_parameters()
             if isinstance(self.class_weight, str):
                 raise ValueError(
@@ -345,7 +345,7 @@ class LinearODMClassifier(ClassifierMixin, BaseEstimator):
         >>> LinearODMClassifier().fit_chunks(pieces).score(X, y) > 0.95
         True
         """
-        with _unchanged_on_failure(self):
+        with unchanged_on_failure(self):
             self._check_parameters()
             if self.loss == "hinge":
                 raise ValueError("fit_chunks needs loss='odm': the hinge loss is not smooth.")
@@ -629,8 +629,9 @@ class LinearODMClassifier(ClassifierMixin, BaseEstimator):
         other = "" if result.solver == "newton" or self.loss == "hinge" else ", use solver='newton'"
         warnings.warn(
             f"{type(self).__name__} with solver {result.solver!r} stopped after {result.n_iter[worst]} "
-            f"iterations{which} at a {measure} of {result.gradient[worst]:.2e}, above tol={self.tol:g} (duality gap "
-            f"{result.gap[worst]:.2e}). Raise {knob} or tol{other}, or scale the features (MinMaxScaler).",
+            f"iterations{which} at a {measure} of {result.gradient[worst]:.2e}, above tol={self.tol:g} "
+            f"(duality gap {result.gap[worst]:.2e}). "
+            f"Raise {knob} or tol{other}, or scale the features (MinMaxScaler).",
             ConvergenceWarning,
             stacklevel=4,
         )

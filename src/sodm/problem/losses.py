@@ -141,6 +141,10 @@ class HingeLoss:
         step = np.divide(r + 1, q, out=np.where(r + 1 > 0, np.inf, 0.0), where=np.asarray(q) > 0)
         return np.clip(step, 0.0, upper)
 
+    def lift(self, margins: Array, weights: Array) -> Array:
+        """The duals that the optimality conditions assign to these margins: full where a row has a loss."""
+        return np.where(margins < 1, self.bounds(weights), 0.0)
+
     def violation(self, margins: Array, g: Array, weights: Array) -> Array:
         """How far each row is from optimality, in units of the margin: the projected gradient of d."""
         gradient = margins - 1

@@ -47,6 +47,8 @@ def solve(
     start: np.ndarray | None = None,
     progress: Callable[[dict[str, Any]], None] | None = None,
     stop: Any = None,
+    start_decision: np.ndarray | None = None,
+    violation: float | None = None,
 ) -> SolveResult:
     """Solve one machine per row of `signs`, all on the same kernel values.
 
@@ -70,12 +72,20 @@ def solve(
         Called with a dict (stage, rows, iteration, gap, violation) now and then.
     stop : StopToken of the core, optional
         Lets another thread end this call; it then raises `_core.Interrupted`.
+    start_decision : ndarray of shape (n_problems, n), optional
+        Values of any f at the rows, say of a machine of other rows: what is thought to be near the solution
+        where no duals are known. Newton's first step goes from the active set of f; coordinate descent
+        starts from the duals that the optimality conditions assign to f. Not used beside `start`.
+    violation : float, optional
+        Another bound on the largest violation, for those who need the objective only.
 
     Returns
     -------
     SolveResult
     """
     odm = loss if isinstance(loss, OdmLoss) else None
+    if start is None and start_decision is not None and (solver == "dcd" or odm is None):
+        start = loss.lift(signs * start_decision, weights)
     result = _core.solve(
         source,
         np.ascontiguousarray(signs, dtype=np.float64),
@@ -86,7 +96,7 @@ def solve(
         theta=float(odm.theta) if odm else 0.0,
         method=solver,
         tol=float(tol),
-        violation=violation_tolerance(tol),
+        violation=violation_tolerance(tol) if violation is None else float(violation),
         max_iter=int(max_iter),
         cache_bytes=int(cache_bytes),
         seed=int(seed),
@@ -94,6 +104,7 @@ def solve(
         start=None if start is None else np.ascontiguousarray(start, dtype=np.float64),
         progress=progress,
         stop=stop,
+        start_decision=None if start_decision is None else np.ascontiguousarray(start_decision, np.float64),
     )
     return SolveResult(
         duals=result.duals,

@@ -50,7 +50,7 @@ def newton(
     history: History,
     use_coarse: bool = True,
 ) -> LinearResult:
-    """Minimise until |grad p(w)| <= tol * |grad p(0)|.
+    """Minimise until |grad p(w)| <= tol * |grad p(0)| and the relative duality gap is at most tol.
 
     Parameters
     ----------
@@ -172,14 +172,17 @@ class NewtonSearch:
         self.w[p] = self.trial[p]
         self.objective[p], self.gradient[p], self.norm[p] = value, gradient, norm
         self.length[p] = 1.0
-        self.converged[p] = norm <= self.tol * self.reference[p]
+        self.converged[p] = norm <= self.tol * self.reference[p] and 0.5 * norm**2 <= self.tol * value
 
     def _shorten(self, p: int, slope: float) -> None:
         """A shorter step: where the secant of the slope along the direction meets zero, p being convex."""
         secant = self.descent[p] / (self.descent[p] - slope) if slope > self.descent[p] else 0.5
         self.length[p] *= min(0.8, max(0.1, secant))
-        # A step this short changes p by less than rounding: as near as this precision comes.
-        if self.length[p] * abs(self.descent[p]) < NOISE * abs(self.objective[p]):
+        self._give_up_below_noise(p)
+
+    def _give_up_below_noise(self, p: int) -> None:
+        """A step that changes p by less than rounding does: this is as near as the precision comes."""
+        if self.length[p] * abs(self.descent[p]) <= NOISE * abs(self.objective[p]):
             self.converged[p] = True
 
     def _restart_if_inexact(self) -> None:
@@ -205,6 +208,7 @@ class NewtonSearch:
             self.direction[list(problems)] = step
         for p in problems:
             self.descent[p] = float(self.gradient[p] @ self.direction[p])
+            self._give_up_below_noise(p)
         return products
 
 

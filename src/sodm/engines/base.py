@@ -1,0 +1,116 @@
+"""What an engine takes and gives.
+
+A tree knows row numbers only. An engine keeps the rows where they will be worked on (`keep`), runs a task on
+each part (`map`), combines what came back (`reduce`), and reports the time that was lost around the tasks.
+What travels to a task and back is plain arrays, so that a part may be worked on in another process.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+T = TypeVar("T")
+Arrays = dict[str, Any]  # plain arrays and numbers by name
+
+
+@dataclass(frozen=True)
+class Block:
+    """The rows of one part, as a task gets them.
+
+    Attributes
+    ----------
+    rows : ndarray or CSR matrix, shape (m, n_features)
+        For a precomputed kernel, the values of these rows with all n rows.
+    columns : ndarray of int, shape (m,)
+        The numbers of the rows in the whole table.
+    signs : ndarray, shape (n_problems, m)
+    weights : ndarray, shape (m,)
+    """
+
+    rows: Any
+    columns: NDArray[np.intp]
+    signs: NDArray[np.float64]
+    weights: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Table:
+    """All rows of a problem."""
+
+    rows: Any
+    signs: NDArray[np.float64]
+    weights: NDArray[np.float64]
+
+    def take(self, index: NDArray[np.intp]) -> Block:
+        """The rows of these numbers."""
+        return Block(self.rows[index], index, self.signs[:, index], self.weights[index])
+
+
+@dataclass(frozen=True)
+class Part:
+    """Row numbers, and what a task is told about them."""
+
+    index: NDArray[np.intp]
+    message: Arrays = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Slot:
+    """What a task may use.
+
+    Attributes
+    ----------
+    n_threads : int
+    share : float
+        Its share of the memory for kernel values.
+    stop : StopToken of the core
+        Ends the task early when it is set.
+    """
+
+    n_threads: int
+    share: float
+    stop: Any
+
+
+Task = Callable[[Block, Arrays, Slot], Arrays]
+
+
+class Engine(ABC):
+    """Runs tasks on parts.
+
+    Attributes
+    ----------
+    overhead : float
+        Seconds of the calls to `map` in which no task was running, summed over all calls.
+    """
+
+    overhead: float = 0.0
+
+    @abstractmethod
+    def keep(self, table: Table) -> None:
+        """Take over the rows; parts name them by number."""
+
+    @abstractmethod
+    def map(self, task: Task, parts: Sequence[Part], deadline: float | None = None) -> list[Arrays | None]:
+        """The results of the task on all parts, in their order, whatever the order they were worked on.
+
+        Parameters
+        ----------
+        task : callable
+            Takes a block, the part's message and a slot, and gives plain arrays.
+        parts : sequence of Part
+        deadline : float, optional
+            On the clock of `time.monotonic`: tasks that have not ended by then are stopped, and their result
+            is None.
+        """
+
+    def reduce(self, function: Callable[[T, T], T], values: Sequence[T]) -> T:
+        """The values combined from left to right: in a fixed order sums come out the same everywhere."""
+        return reduce(function, values)

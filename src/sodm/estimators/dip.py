@@ -1,0 +1,111 @@
+"""Distribution preserving machines as a scikit-learn classifier."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+from sodm.estimators import defaults
+from sodm.estimators.parameters import check_integer
+from sodm.estimators.trees import TreeClassifier
+from sodm.trees import systems
+from sodm.trees.systems import System
+
+
+class DiPClassifier(TreeClassifier):
+    """DiP: parts that keep the distribution of the rows, then their support vectors (Singh et al., 2017).
+
+    DiP-ODM of the paper, and with ``loss="hinge"`` DiP-SVM. k-means clusters in input space are dealt evenly
+    to the parts; the support vectors of all parts make the last, exact problem.
+
+    Parameters
+    ----------
+    kernel, gamma, degree, coef0, lam, upsilon, theta, loss, tol, max_iter, fit_intercept, class_weight, \
+cache_size, precision, warm_start, random_state, n_jobs, verbose
+        As for :class:`ODMClassifier`.
+    n_partitions, branching, start, time_limit, refine, budget, checkpoint_dir, local_solver
+        As for :class:`SODMClassifier`.
+    n_clusters : int, default=50
+        Clusters to deal, see :class:`sodm.partition.DistributionPreservingPartitioner`.
+
+    Attributes
+    ----------
+    history_, stop_reason_, classes_, support_, support_vectors_, dual_coef_, intercept_, n_iter_, \
+dual_gap_, violation_, objective_, n_kernel_evaluations_, n_features_in_
+        As for :class:`SODMClassifier`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from sodm import DiPClassifier
+    >>> X, y = make_moons(2000, noise=0.2, random_state=0)
+    >>> machine = DiPClassifier(n_partitions=4, random_state=0).fit(X[:1500], y[:1500])
+    >>> machine.score(X[1500:], y[1500:]) > 0.95
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        kernel: str | Callable[[Any, Any], Any] = "rbf",
+        gamma: str | float = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        lam: float = defaults.LAM,
+        upsilon: float = defaults.UPSILON,
+        theta: float = defaults.THETA,
+        loss: Literal["odm", "hinge"] = "odm",
+        n_partitions: int | Literal["auto"] = "auto",
+        branching: int = 2,
+        n_clusters: int = 50,
+        start: Literal["pilot", "zero"] = "pilot",
+        time_limit: float | None = None,
+        refine: bool = False,
+        budget: int | None = None,
+        checkpoint_dir: Any = None,
+        local_solver: Literal["auto", "newton", "dcd"] = "auto",
+        tol: float = defaults.TOL,
+        max_iter: int = defaults.MAX_ITER,
+        fit_intercept: bool = False,
+        class_weight: Any = None,
+        cache_size: float = defaults.CACHE_SIZE,
+        precision: Literal["single", "double"] = "single",
+        warm_start: bool = False,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.lam = lam
+        self.upsilon = upsilon
+        self.theta = theta
+        self.loss = loss
+        self.n_partitions = n_partitions
+        self.branching = branching
+        self.n_clusters = n_clusters
+        self.start = start
+        self.time_limit = time_limit
+        self.refine = refine
+        self.budget = budget
+        self.checkpoint_dir = checkpoint_dir
+        self.local_solver = local_solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
+        self.cache_size = cache_size
+        self.precision = precision
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_integer("n_clusters", self.n_clusters, ">= 1", lambda v: v >= 1)
+
+    def _system(self) -> System:
+        return systems.dip(int(self.n_clusters))

@@ -1,0 +1,131 @@
+"""A machine on at most so many basis points, for fast prediction.
+
+The basis z_1..z_B are landmarks chosen by pivoted Cholesky, and the machine is the best one in their span,
+by its own objective on a sample S of the rows::
+
+    min_c  1/2 c'K_BB c + lam / (2 W_S (1-theta)^2) sum_{i in S} s_i [...],    f = sum_b c_b k(z_b, .)
+
+Not only the values of the full machine's f are fitted: what counts is on which side of the dead zone a row
+is, and the loss knows. Newton's method in the coordinates z = L'c, K_BB = L L', where the problem is well
+conditioned.
+
+Landmarks of all rows would be outliers, each far from all others, and a bad basis for f: on ijcnn1 with B =
+1000 they gave an accuracy of .983, rows drawn at random .988, and .990 (the full machine: .990) landmarks of
+3 B support vectors drawn in proportion to their squared coefficients. So it is those.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve, cholesky, solve_triangular
+
+from sodm.engines.base import Block, Table
+from sodm.partition.basis import greedy_pivots
+from sodm.problem.losses import HingeLoss, Loss
+from sodm.problem.problem import Problem
+from sodm.solvers.result import SolveResult
+from sodm.trees.local import decide
+from sodm.trees.probe import Probe
+
+Array = NDArray[np.float64]
+
+CANDIDATES_PER_POINT = 3  # support vectors to choose the basis from
+ROWS_PER_POINT, FEWEST_ROWS = 25, 20_000  # of the sample
+CHUNK = 4096  # rows of K(S, B) at a time
+MAX_STEPS, ENOUGH = 30, 1e-4
+ROUND = 0.25  # the hinge loss gets a round corner of this half-width, for Newton needs a curvature
+
+
+def compress(problem: Problem, result: SolveResult, budget: int, seed: int) -> SolveResult:
+    """The machine on at most `budget` of the training rows; as it is, if it has no more support vectors."""
+    importance = np.sum(result.duals**2, axis=0)
+    support = np.flatnonzero(importance)
+    if len(support) <= budget:
+        return result
+    rng, n = np.random.RandomState(seed), len(problem.weights)
+    count = min(CANDIDATES_PER_POINT * budget, len(support))
+    share = importance[support] / importance[support].sum()
+    candidates = np.sort(rng.choice(support, count, replace=False, p=share))
+    basis = candidates[greedy_pivots(problem.kernel, problem.rows, candidates, budget)]
+    table = Table(problem.rows, problem.signs, problem.weights)
+    sample = np.sort(rng.permutation(n)[: max(FEWEST_ROWS, ROWS_PER_POINT * budget)])
+    fit = _Reduced(problem, table.take(basis), table.take(sample))
+    duals = np.zeros_like(problem.signs)
+    for c in range(len(problem.signs)):
+        duals[c, basis] = problem.signs[c, basis] * fit.solve(c)
+    reading = Probe(problem, len(result.decision[0]), seed).read(duals)
+    # The coefficients are no duals of the problem, so there is no gap to speak of.
+    unknown = np.full(len(duals), np.nan)
+    return replace(result, duals=duals, decision=reading.decision, objective=reading.objective, gap=unknown)
+
+
+class _Reduced:
+    """The problem in the span of a basis."""
+
+    def __init__(self, problem: Problem, basis: Block, sample: Block) -> None:
+        self.kernel, self.loss, self.basis, self.sample = problem.kernel, problem.loss, basis, sample
+        gram = self._block(basis)
+        gram[np.diag_indices_from(gram)] += 1e-5 * np.trace(gram) / len(gram)
+        self.factor = cholesky(gram, lower=True)
+
+    def solve(self, c: int) -> Array:
+        """The coefficients of problem c."""
+        signs, weights = self.sample.signs[c], self.sample.weights
+        z = np.zeros(len(self.factor))
+        value, margins = self._objective(z, c)
+        for _ in range(MAX_STEPS):
+            slope, curvature = derivatives(self.loss, margins, weights)
+            gradient, hessian = np.zeros_like(z), np.zeros((len(z), len(z)))
+            for rows, block in self._blocks():
+                gradient += block.T @ (signs[rows] * slope[rows])
+                bent = curvature[rows] > 0
+                scaled = block[bent] * np.sqrt(curvature[rows][bent])[:, None]
+                hessian += scaled.T @ scaled
+            gradient = z + solve_triangular(self.factor, gradient, lower=True)
+            half = solve_triangular(self.factor, hessian, lower=True)
+            hessian = solve_triangular(self.factor, half.T, lower=True)
+            hessian[np.diag_indices_from(hessian)] += 1.0
+            step = -cho_solve(cho_factor(hessian, lower=True), gradient)
+            length, before = 1.0, value
+            while True:
+                value, margins = self._objective(z + length * step, c)
+                if value <= before + 1e-4 * length * float(gradient @ step) or length < 1e-4:
+                    break
+                length /= 2
+            z = z + length * step
+            if before - value <= ENOUGH * abs(value):
+                break
+        return solve_triangular(self.factor, z, lower=True, trans="T")
+
+    def _objective(self, z: Array, c: int) -> tuple[float, Array]:
+        coefficients = solve_triangular(self.factor, z, lower=True, trans="T")
+        values = decide(self.kernel, self.sample, self.basis, coefficients[None, :])[0]
+        margins = self.sample.signs[c] * values
+        return float(z @ z) / 2 + self.loss.primal(margins, self.sample.weights), margins
+
+    def _blocks(self) -> Iterator[tuple[slice, Array]]:
+        for first in range(0, len(self.sample.weights), CHUNK):
+            rows = slice(first, first + CHUNK)
+            yield rows, self._block(replace(self.sample, rows=self.sample.rows[rows]))
+
+    def _block(self, block: Block) -> Array:
+        """Kernel values of the rows of a block with the basis."""
+        if self.kernel.name == "precomputed":
+            return self.kernel.block(block.rows[:, self.basis.columns], None)
+        return self.kernel.block(block.rows, self.basis.rows)
+
+
+def derivatives(loss: Loss, margins: Array, weights: Array) -> tuple[Any, Any]:
+    """First and second derivative of the loss term of each row with respect to its margin."""
+    if isinstance(loss, HingeLoss):
+        cost = loss.bounds(weights)
+        share = np.clip((1 + ROUND - margins) / (2 * ROUND), 0.0, 1.0)
+        return -cost * share, np.where((share > 0) & (share < 1), cost / (2 * ROUND), 0.0)
+    low, high = loss.ridges(weights)
+    below, above = margins < 1 - loss.theta, margins > 1 + loss.theta
+    return -loss.lift(margins, weights), np.where(below, 1 / low, np.where(above, 1 / high, 0.0))

@@ -1,0 +1,161 @@
+"""The state of a training after each level, in one file that is replaced as a whole."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from sodm.problem.fold import row_hashes
+from sodm.problem.problem import Problem
+from sodm.trees.history import Record, Seconds, Summary
+from sodm.trees.merge import Index, Solved
+
+NAME = "sodm-checkpoint.npz"
+FORMAT = 1
+
+
+@dataclass(frozen=True)
+class State:
+    """Everything that the next level depends on."""
+
+    first: list[Index]
+    """The parts of the first level."""
+    solved: list[Solved]
+    history: list[Record]
+    summary: Summary
+    evaluations: int
+    shift: float
+    reason: str | None
+
+
+class Checkpoint:
+    """The checkpoint of one training in a folder.
+
+    Parameters
+    ----------
+    folder : path
+        Made if it is not there.
+    data, parameters : str
+        Fingerprints of what the training depends on; a checkpoint with others is refused.
+    seed : int
+        Of this training. With `adopt_seed` that of the checkpoint takes its place.
+
+    Attributes
+    ----------
+    seed : int
+        What to train with.
+    """
+
+    def __init__(
+        self, folder: str | os.PathLike[str], data: str, parameters: str, seed: int, adopt_seed: bool
+    ) -> None:
+        self.path = Path(folder) / NAME
+        self.data, self.parameters, self.seed = data, parameters, seed
+        self._state: State | None = None
+        if not self.path.exists():
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            return
+        head, arrays = self._read()
+        for what, ours in (("data", self.data), ("parameters", self.parameters)):
+            if head[what] != ours:
+                self._refuse(f"is of a fit with other {what}")
+        if adopt_seed:
+            self.seed = head["seed"]
+        elif head["seed"] != seed:
+            self._refuse("is of a fit with another random_state")
+        self._state = _unpack(head, arrays)
+
+    def _read(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        try:
+            with np.load(self.path, allow_pickle=False) as file:
+                arrays = {name: file[name] for name in file.files}
+            head = json.loads(str(arrays.pop("head")))
+        except (OSError, ValueError, KeyError) as error:
+            raise ValueError(f"The checkpoint {self.path} cannot be read ({error}): remove it.") from error
+        if head.get("format") != FORMAT:
+            self._refuse("was written by another version of sodm")
+        return head, arrays
+
+    def _refuse(self, why: str) -> None:
+        raise ValueError(f"The checkpoint {self.path} {why}: remove it, or choose another checkpoint_dir.")
+
+    def load(self) -> State | None:
+        """The state that was saved last, if there is one."""
+        return self._state
+
+    def save(self, state: State) -> None:
+        """Write the state; a reader finds either the old file or the new one, whole."""
+        head = {"format": FORMAT, "data": self.data, "parameters": self.parameters, "seed": self.seed}
+        head |= {"history": [record.as_dict() for record in state.history], "reason": state.reason}
+        head |= {"evaluations": state.evaluations, "shift": state.shift, "solver": state.summary.solver}
+        handle, temporary = tempfile.mkstemp(dir=self.path.parent, prefix=".sodm-", suffix=".npz")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                np.savez(file, allow_pickle=False, head=np.array(json.dumps(head)), **_pack(state))
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(temporary, self.path)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+
+
+def _pack(state: State) -> dict[str, Any]:
+    arrays = {f"summary_{name}": value for name, value in asdict(state.summary).items() if name != "solver"}
+    return arrays | {
+        "first_rows": np.concatenate(state.first),
+        "first_sizes": _sizes(state.first),
+        "rows": np.concatenate([part.index for part in state.solved]),
+        "sizes": _sizes([part.index for part in state.solved]),
+        "represented": np.array([part.represented for part in state.solved]),
+        "duals": np.hstack([part.duals for part in state.solved]),
+    }
+
+
+def _unpack(head: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> State:
+    bounds = np.cumsum(arrays["sizes"])[:-1]
+    rows, duals = np.split(arrays["rows"], bounds), np.split(arrays["duals"], bounds, axis=1)
+    history = [Record(**{**record, "seconds": Seconds(**record["seconds"])}) for record in head["history"]]
+    summary = {name[8:]: value for name, value in arrays.items() if name.startswith("summary_")}
+    return State(
+        first=np.split(arrays["first_rows"], np.cumsum(arrays["first_sizes"])[:-1]),
+        solved=[
+            Solved(index, float(represented), np.ascontiguousarray(part))
+            for index, represented, part in zip(rows, arrays["represented"], duals, strict=True)
+        ],
+        history=history,
+        summary=Summary(**summary, solver=head["solver"]),
+        evaluations=head["evaluations"],
+        shift=head["shift"],
+        reason=head["reason"],
+    )
+
+
+def _sizes(parts: Sequence[Index]) -> NDArray[np.int64]:
+    return np.array([len(part) for part in parts], dtype=np.int64)
+
+
+def data_fingerprint(problem: Problem) -> str:
+    """A digest of rows, labels, weights and warm start, the same for dense and CSR."""
+    digest = hashlib.sha256(str(problem.rows.shape).encode())
+    start = np.empty(0) if problem.start is None else problem.start
+    rows = row_hashes(problem.rows if sparse.issparse(problem.rows) else np.asarray(problem.rows))
+    for array in (rows, problem.signs, problem.weights, start):
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
+
+
+def parameter_fingerprint(parameters: dict[str, Any]) -> str:
+    """A digest of parameters by name and value; functions go by their name."""
+    named = {key: getattr(value, "__qualname__", value) for key, value in parameters.items()}
+    return hashlib.sha256(repr(sorted(named.items())).encode()).hexdigest()

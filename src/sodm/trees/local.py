@@ -1,0 +1,106 @@
+"""What is done to one part: solve its own problem. Plain arrays in, plain arrays out.
+
+The part's problem is the machine's problem on its rows, with lam as it is and W the weight `represented`::
+
+    min  1/2 |f|^2 + lam / (2 R (1-theta)^2) sum_i s_i [...],   R = represented
+
+R is the weight of the part's own rows where parts stand for themselves (SODM: each is a smaller picture of
+the whole), of all rows they were selected from where rows were dropped (DiP), and of the whole data set
+where parts are pieces of one dual problem (Cascade, DC).
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sodm.engines.base import Arrays, Block, Slot
+from sodm.problem.kernels import Kernel
+from sodm.problem.losses import Loss
+from sodm.solvers.exact import solve
+
+COARSER = 10.0
+ANY_VIOLATION = 1e6
+
+
+@dataclass(frozen=True)
+class LocalSolver:
+    """The task of a level. Its message may have
+
+    represented : float
+        R above.
+    start : ndarray, shape (n_problems, m)
+        Duals to start from.
+    lift : bool
+        Take f from them, and start from what the optimality conditions say of it.
+    model_rows, model_coef : ndarrays
+        Another machine, sum_j model_coef[c, j] k(model_rows[j], .), whose f to start from.
+    exact : bool
+        Solve to the machine's own tolerance. Otherwise a tenfold gap will do, and a row that is far from its
+        place as well, for an average of parts is further from the solution than that.
+    """
+
+    kernel: Kernel
+    loss: Loss
+    solver: str
+    tol: float
+    max_iter: int
+    cache_bytes: int
+    seed: int
+
+    def __call__(self, block: Block, message: Arrays, slot: Slot) -> Arrays:
+        began = time.perf_counter()
+        kernel = replace(self.kernel, n_threads=slot.n_threads)
+        start, decision, exact = message.get("start"), None, message.get("exact", False)
+        if message.get("lift"):
+            start, decision = None, decide(kernel, block, block, block.signs * message["start"])
+        elif "model_coef" in message:
+            decision = decide(kernel, block, message["model_rows"], message["model_coef"])
+        result = solve(
+            kernel.source(square(kernel, block)),
+            block.signs,
+            block.weights,
+            replace(self.loss, lam=self.loss.lam * (block.weights.sum() / message["represented"])),
+            solver=self.solver,
+            tol=self.tol if exact else COARSER * self.tol,
+            violation=None if exact else ANY_VIOLATION,
+            max_iter=self.max_iter,
+            cache_bytes=int(self.cache_bytes * slot.share),
+            seed=self.seed,
+            n_threads=slot.n_threads,
+            start=start,
+            start_decision=decision,
+            stop=slot.stop,
+        )
+        return {
+            "duals": result.duals,
+            "objective": result.objective,
+            "gap": result.gap,
+            "violation": result.violation,
+            "n_iter": result.n_iter,
+            "converged": result.converged,
+            "n_kernel_evaluations": result.n_kernel_evaluations,
+            "ridge_shift": result.ridge_shift,
+            "solver": result.solver,
+            "seconds": time.perf_counter() - began,
+        }
+
+
+def square(kernel: Kernel, block: Block) -> Any:
+    """The rows of a block as its kernel takes them: for a precomputed one the values among themselves."""
+    return block.rows[:, block.columns] if kernel.name == "precomputed" else block.rows
+
+
+def decide(
+    kernel: Kernel, block: Block, model_rows: Any, coefficients: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """f at the rows of a block, shape (n_problems, m); model rows may be rows, their numbers, or a block."""
+    if isinstance(model_rows, Block):
+        model_rows = model_rows.columns if kernel.name == "precomputed" else model_rows.rows
+    if kernel.name == "precomputed":
+        return np.ascontiguousarray(kernel.apply(block.rows[:, model_rows], None, coefficients.T).T)
+    return np.ascontiguousarray(kernel.apply(block.rows, model_rows, coefficients.T).T)

@@ -1,0 +1,97 @@
+"""Some training rows at which each level's machine is looked at: its decisions there, and its objective.
+
+The rows are drawn at random, so what is averaged over them estimates the average over all rows. With
+a_i = y_i g_i::
+
+    |f|^2 = sum_i a_i f(x_i)  ~  n / P sum_{i in probe} a_i f(x_i)
+
+and likewise the loss and the dual. With all rows in the probe these are exact.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sodm.engines.base import Block, Table
+from sodm.problem.problem import Problem
+from sodm.trees.local import decide
+
+Array = NDArray[np.float64]
+MODEL_ROWS = 2**18  # of a machine that are copied at a time
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What was seen of one machine.
+
+    Attributes
+    ----------
+    decision : ndarray, shape (n_problems, P)
+    objective, dual : ndarrays, shape (n_problems,)
+        Of the problem of all rows; the gap is their sum.
+    exact : bool
+        Whether all rows were looked at.
+    """
+
+    decision: Array
+    objective: Array
+    dual: Array
+    exact: bool
+
+    @property
+    def gap(self) -> Array:
+        """Relative duality gap."""
+        return (self.objective + self.dual) / np.maximum(np.abs(self.objective), 1e-300)
+
+    @property
+    def classes(self) -> NDArray[np.intp]:
+        """The class that each row is given, as a number."""
+        return classes_of(self.decision)
+
+
+class Probe:
+    """At most so many rows of a problem, drawn at random."""
+
+    def __init__(self, problem: Problem, n_rows: int, seed: int) -> None:
+        n = len(problem.weights)
+        rows = np.arange(n)
+        if n_rows < n:
+            rows = np.sort(np.random.RandomState(seed).permutation(n)[:n_rows])
+        self.problem = problem
+        self.block = Table(problem.rows, problem.signs, problem.weights).take(rows)
+        self.more = n / len(rows)  # how many rows each one stands for
+
+    def read(self, duals: Array) -> Reading:
+        """Look at the machine with these duals."""
+        block, loss = self.block, self.problem.loss
+        decision = machine_values(self.problem, duals, block)
+        g, weights = duals[:, block.columns], block.weights
+        rest = self.problem.weights.sum() - weights.sum()
+        if self.more > 1 and rest > 0:
+            # A row with dual 0 for all the others: then the weights add up to W, and the ridges are right.
+            g, weights = np.hstack([g, np.zeros((len(g), 1))]), np.append(weights, rest)
+        objective, dual = np.empty(len(duals)), np.empty(len(duals))
+        for c, signs in enumerate(block.signs):
+            norm = float(np.sum(signs * g[c, : len(signs)] * decision[c])) / 2
+            objective[c] = self.more * norm + loss.primal(signs * decision[c], block.weights)
+            dual[c] = self.more * (norm + loss.dual(g[c], weights))
+        return Reading(decision, objective, dual, self.more == 1.0)
+
+
+def machine_values(problem: Problem, duals: Array, block: Block) -> Array:
+    """f of the machine with these duals at the rows of a block, shape (n_problems, m)."""
+    support = np.flatnonzero(np.any(duals != 0, axis=0))
+    values = np.zeros((len(duals), block.rows.shape[0]))
+    for first in range(0, len(support), MODEL_ROWS):
+        rows = support[first : first + MODEL_ROWS]
+        machine = rows if problem.kernel.name == "precomputed" else problem.rows[rows]
+        values += decide(problem.kernel, block, machine, problem.signs[:, rows] * duals[:, rows])
+    return values
+
+
+def classes_of(decision: Array) -> NDArray[np.intp]:
+    """The number of the class that each column of decisions means."""
+    return (decision[0] > 0).astype(np.intp) if len(decision) == 1 else decision.argmax(axis=0)
