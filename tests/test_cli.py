@@ -278,6 +278,37 @@ def test_sparse_rows_stay_sparse(tmp_path: Path) -> None:
     assert "--scale maxabs" in done.stderr
 
 
+def test_the_scalable_machine(files: Path, tmp_path: Path) -> None:
+    out, kept = tmp_path / "m.sodm", tmp_path / "state"
+    options = ["--machine", "scalable", "--checkpoint", kept, "--time-limit", "100", "--json"]
+    facts = json.loads(run("train", files / "cancer.libsvm", "-o", out, *options).stdout)
+    assert facts["machine"].startswith("SODMClassifier (scalable") and facts["level"] >= 0
+    assert facts["validation_accuracy"] > 0.93 and kept.is_dir() and any(kept.iterdir())
+    assert json.loads(run("evaluate", files / "cancer.libsvm", out, "--json").stdout)["accuracy"] > 0.93
+
+
+def test_the_machine_is_chosen_by_size() -> None:
+    from sodm.cli.machine import SCALABLE_FROM, make_machine
+
+    names = [
+        type(make_machine({"kernel": kernel, "time_limit": 1.0}, which, rows)).__name__
+        for kernel, which, rows in [
+            ("rbf", "auto", SCALABLE_FROM - 1),
+            ("rbf", "auto", SCALABLE_FROM),
+            ("rbf", "exact", SCALABLE_FROM),
+            ("linear", "auto", SCALABLE_FROM),
+            ("linear", "exact", 10),
+        ]
+    ]
+    assert names == [
+        "ODMClassifier",
+        "SODMClassifier",
+        "ODMClassifier",
+        "LinearODMClassifier",
+        "ODMClassifier",
+    ]
+
+
 def test_the_linear_kernel_has_a_machine_of_its_own(files: Path, tmp_path: Path) -> None:
     out = tmp_path / "m.sodm"
     facts = json.loads(

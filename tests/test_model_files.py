@@ -22,7 +22,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
 import sodm
-from sodm import LinearODMClassifier, ODMClassifier
+from sodm import (
+    CascadeClassifier,
+    DCClassifier,
+    DiPClassifier,
+    LinearODMClassifier,
+    ODMClassifier,
+    SODMClassifier,
+)
 from sodm.model import ModelFileError, describe
 from sodm.model.io import stored_margins
 
@@ -120,6 +127,17 @@ def test_the_linear_machine(tmp_path: Path, solver: Any, rows: Any) -> None:
         path = tmp_path / "bad.sodm"
         path.write_bytes(rebuilt((tmp_path / "m.sodm").read_bytes(), change_at("n_features", to=5)))
         sodm.load(path)
+
+
+@pytest.mark.parametrize("machine", [SODMClassifier, CascadeClassifier, DiPClassifier])
+def test_the_machines_that_train_on_parts(tmp_path: Path, machine: Any) -> None:
+    machine = machine(random_state=0).fit(X, Y)
+    sodm.save(machine, tmp_path / "m.sodm")
+    loaded = sodm.load(tmp_path / "m.sodm")
+    assert np.array_equal(loaded.decision_function(X), machine.decision_function(X))
+    assert loaded.get_params() == machine.get_params() and loaded.stop_reason_ == machine.stop_reason_
+    with pytest.raises(TypeError, match="DCClassifier"):
+        sodm.save(DCClassifier(random_state=0).fit(X, Y), tmp_path / "m.sodm")
 
 
 def test_precomputed_kernels(tmp_path: Path) -> None:

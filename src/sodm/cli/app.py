@@ -84,6 +84,10 @@ def train(
         typer.Option("--intercept/--no-intercept", help="A constant feature [no; yes if linear]."),
     ] = None,
     balanced: Annotated[bool, typer.Option("--balanced", help="Give all classes the same weight.")] = False,
+    machine: Annotated[
+        o.Machine,
+        typer.Option(help="auto: linear for the linear kernel, scalable for many rows, else exact."),
+    ] = o.Machine.auto,
     scale: o.ScaleOption = o.Scale.minmax,
     validation: Annotated[
         str,
@@ -99,6 +103,10 @@ def train(
     zero_based: o.ZeroBasedOption = False,
     cache: o.CacheOption = False,
     time_limit: o.TimeLimitOption = None,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(help="Folder where the scalable machine keeps its state.", rich_help_panel=o.COMPUTING),
+    ] = None,
     memory: o.MemoryOption = "1000MB",
     threads: o.ThreadsOption = None,
     seed: o.SeedOption = 0,
@@ -129,6 +137,7 @@ def train(
         "cache_size": o.megabytes(memory),
         "n_jobs": threads,
         "random_state": seed,
+        "checkpoint_dir": None if checkpoint is None else str(checkpoint),
     }
     _check_parameters(parameters)
     from sodm.cli.inputs import Source
@@ -136,7 +145,11 @@ def train(
     from sodm.cli.train import train as run
 
     source = Source(data, format.value, label, header, separator, zero_based, cache, threads)
-    run(source, parameters, Settings(out, scale.value, validation, seed, time_limit, json, quiet))
+    run(
+        source,
+        parameters,
+        Settings(out, scale.value, validation, seed, time_limit, machine.value, json, quiet),
+    )
 
 
 @app.command()

@@ -4,20 +4,28 @@ from __future__ import annotations
 
 from typing import Any
 
-from sodm import LinearODMClassifier, ODMClassifier
+from sodm import LinearODMClassifier, ODMClassifier, SODMClassifier
 
+SCALABLE_FROM = 50_000  # rows from which the scalable machine trains, unless told otherwise
 KERNEL_ONLY = ("kernel", "gamma", "degree", "coef0", "cache_size")
+SCALABLE_ONLY = ("time_limit", "checkpoint_dir")
 
 
-def make_machine(parameters: dict[str, Any]) -> Any:
-    """The machine for these parameters; None stands for the machine's own default."""
+def make_machine(parameters: dict[str, Any], which: str = "auto", n_rows: int = 0) -> Any:
+    """The machine for these parameters and this many rows; None stands for the machine's own default."""
     given = {name: value for name, value in parameters.items() if value is not None}
-    if given["kernel"] == "linear":
-        return LinearODMClassifier(**{k: v for k, v in given.items() if k not in KERNEL_ONLY})
-    return ODMClassifier(**given)
+    if given["kernel"] == "linear" and which == "auto":
+        return LinearODMClassifier(**_without(given, KERNEL_ONLY + SCALABLE_ONLY))
+    if which == "scalable" or (which == "auto" and n_rows >= SCALABLE_FROM):
+        return SODMClassifier(**given)
+    return ODMClassifier(**_without(given, SCALABLE_ONLY))
 
 
 def why_chosen(machine: Any, n_rows: int) -> str:
     """A word on which machine it is, and why."""
-    kind = "linear kernel" if isinstance(machine, LinearODMClassifier) else "exact"
-    return f"{type(machine).__name__} ({kind}, {n_rows:,} rows)"
+    kinds = {LinearODMClassifier: "linear kernel", SODMClassifier: "scalable", ODMClassifier: "exact"}
+    return f"{type(machine).__name__} ({kinds[type(machine)]}, {n_rows:,} rows)"
+
+
+def _without(parameters: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    return {name: value for name, value in parameters.items() if name not in names}

@@ -38,6 +38,14 @@ class Loss(StrEnum):
     hinge = "hinge"
 
 
+class Machine(StrEnum):
+    """Machines by kind."""
+
+    auto = "auto"
+    exact = "exact"
+    scalable = "scalable"
+
+
 class Format(StrEnum):
     """Formats of data files."""
 

@@ -31,6 +31,7 @@ class Settings:
     validation: str
     seed: int
     time_limit: float | None
+    machine: str
     as_json: bool
     quiet: bool
 
@@ -46,7 +47,8 @@ def train(source: Source, parameters: dict[str, Any], settings: Settings) -> Non
     read_seconds = time.perf_counter() - began
 
     watched = on_terminal() and not settings.as_json and not settings.quiet
-    machine = make_machine(parameters | {"verbose": int(watched)})
+    more = {"verbose": int(watched), "time_limit": settings.time_limit}
+    machine = make_machine(parameters | more, settings.machine, X.shape[0])
     why = why_chosen(machine, X.shape[0])
     if watched:
         print(why)
@@ -54,7 +56,8 @@ def train(source: Source, parameters: dict[str, Any], settings: Settings) -> Non
     model = machine if scaler is None else make_pipeline(scaler, machine)
     start = time.perf_counter()
     try:
-        with time_limit(settings.time_limit):
+        # The scalable machine keeps the limit itself, and gives what it has by then.
+        with time_limit(None if hasattr(machine, "time_limit") else settings.time_limit):
             model.fit(X, y)
     except TimeIsUp as error:
         raise TimeIsUp(
@@ -113,6 +116,8 @@ def _facts(
         "support_vectors": len(machine.support_) if hasattr(machine, "support_") else None,
         "gap": float(np.max(machine.dual_gap_)),
         "iterations": int(np.max(machine.n_iter_)),
+        "level": machine.history_[-1]["level"] if hasattr(machine, "stop_reason_") else None,
+        "stopped_by": getattr(machine, "stop_reason_", None),
         "train_accuracy": float(np.mean(_labels(machine, decision) == y[rows])),
         "margin_mean": float(margins.mean()),
         "margin_variance": float(margins.var()),

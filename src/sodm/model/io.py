@@ -24,10 +24,13 @@ from sodm.problem.kernels import KERNELS, Kernel
 MACHINES = {
     "ODMClassifier": "sodm.estimators.odm",
     "LinearODMClassifier": "sodm.estimators.linear",
+    "SODMClassifier": "sodm.estimators.sodm",
+    "CascadeClassifier": "sodm.estimators.cascade",
+    "DiPClassifier": "sodm.estimators.dip",
 }
 NUMBERS_OF_THE_FIT = (
     *("n_iter_", "dual_gap_", "violation_", "objective_", "n_kernel_evaluations_"),
-    *("gradient_norm_", "solver_"),
+    *("gradient_norm_", "solver_", "stop_reason_"),
 )
 
 _LABEL_TYPE = re.compile(r"[<|](?:[iu][1248]|f[48]|b1|U[0-9]{1,6})")
@@ -44,9 +47,9 @@ def save(
 
     Parameters
     ----------
-    model : ODMClassifier or LinearODMClassifier, or Pipeline of a scaler and one of them
-        The scaler is scikit-learn's MinMaxScaler, StandardScaler or MaxAbsScaler. A kernel that is a Python
-        function cannot be saved.
+    model : fitted machine, or Pipeline of a scaler and a machine
+        The machine is one of `MACHINES`: all of this library's but DCClassifier. The scaler is scikit-learn's
+        MinMaxScaler, StandardScaler or MaxAbsScaler. A kernel that is a Python function cannot be saved.
     path : path
         Usually ending in ``.sodm``. An old file is replaced only when the new one is on the disk.
     summary : dict, optional
@@ -56,8 +59,8 @@ def save(
 
     Notes
     -----
-    A `random_state` that is a generator is not kept: the saved parameters have None instead. Of a linear
-    machine, `history_` and the rows that `partial_fit` remembers are not kept.
+    A `random_state` that is a generator is not kept: the saved parameters have None instead. Nor are
+    `history_` and the rows that `partial_fit` of a linear machine remembers.
 
     Examples
     --------
@@ -118,7 +121,7 @@ def load(path: str | os.PathLike[str], *, mmap: bool = True) -> Any:
 
     Returns
     -------
-    ODMClassifier or LinearODMClassifier, or Pipeline of a scaler and one of them
+    the machine, or Pipeline of a scaler and the machine
         It predicts what the saved one did, to the last bit.
 
     Raises
@@ -204,6 +207,8 @@ def _parameters_out(parameters: dict[str, Any]) -> dict[str, Any]:
         )
     plain: dict[str, Any] = {}
     for name, value in parameters.items():
+        if isinstance(value, os.PathLike):
+            value = os.fspath(value)
         if name == "random_state" and not isinstance(value, int | np.integer | None):
             value = None
         if isinstance(value, dict):  # JSON has text as keys only
