@@ -14,7 +14,8 @@ import sodm
 from sodm.data import DataError, read_csv, read_libsvm
 from sodm.model import ModelFileError, from_libsvm
 
-FOLDER = Path(tempfile.mkdtemp(prefix="sodm-fuzz-"))
+_HELD = tempfile.TemporaryDirectory(prefix="sodm-fuzz-")  # removed when the process ends
+FOLDER = Path(_HELD.name)
 
 
 def libsvm_reader(data: bytes) -> None:
