@@ -305,7 +305,7 @@ def test_interrupt_leaves_the_estimator_as_it_was() -> None:
         assert child.stdout.readline() == "interrupted True\n"
 
 
-# ----------------------------------------------------------------------------------------- budgets and regions
+# -------------------------------------------------------------------------------------- budgets and regions
 
 
 @pytest.mark.parametrize("loss", ["odm", "hinge"])
