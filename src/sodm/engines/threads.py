@@ -9,7 +9,6 @@ from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from sodm import _core
 from sodm.engines.base import Arrays, Engine, Part, Slot, Table, Task
 
-
 AWAKE = 0.1  # seconds: a signal that reached another thread is seen within this time
 
 
