@@ -311,11 +311,7 @@ def test_interrupt_leaves_the_estimator_as_it_was() -> None:
         assert child.stdout.readline() == "interrupted True\n"
 
 
-<<<<<<< HEAD
 # --------------------------------------------------------------------------------------- budgets and regions
-=======
-# -------------------------------------------------------------------------------------- budgets and regions
->>>>>>> trees
 
 
 @pytest.mark.parametrize("loss", ["odm", "hinge"])
