@@ -22,7 +22,12 @@ def show(facts: dict[str, Any], *, title: str, as_json: bool, quiet: bool = Fals
         for name, value in facts.items():
             if value is not None:
                 table.add_row(name.replace("_", " "), text_of(name, value))
-        Console(soft_wrap=not sys.stdout.isatty()).print(table)
+        console().print(table)
+
+
+def console() -> Console:
+    """For a person's window; anything else gets every value on one line, however long."""
+    return Console() if on_terminal() else Console(width=10_000)
 
 
 def text_of(name: str, value: Any) -> str:

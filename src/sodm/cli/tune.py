@@ -8,12 +8,11 @@ import time
 from typing import Any
 
 import numpy as np
-from rich.console import Console
 from rich.table import Table
 
 from sodm.cli.inputs import Source, dense_if_better, make_scaler
 from sodm.cli.limits import peak_memory_mb
-from sodm.cli.output import show
+from sodm.cli.output import console, show
 from sodm.cli.search import Trial, search
 from sodm.estimators.threads import threads_for
 from sodm.problem.kernels import Kernel
@@ -93,7 +92,7 @@ def _print_table(trials: list[Trial]) -> None:
         s = trial.setting
         numbers = (f"{s.gamma:.4g}", f"{s.lam:g}", f"{s.theta:g}", f"{s.upsilon:g}")
         table.add_row(*numbers, f"{trial.rows:,}", f"{trial.accuracy:.2%}", f"{trial.support_vectors:,}")
-    Console(soft_wrap=not sys.stdout.isatty()).print(table)
+    console().print(table)
 
 
 def _command(source: Source, kernel: Kernel, scale: str, seed: int, trial: Trial) -> str:
