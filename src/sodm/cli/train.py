@@ -65,12 +65,13 @@ def train(source: Source, parameters: dict[str, Any], settings: Settings) -> Non
             f"train on fewer rows."
         ) from None
     seconds = time.perf_counter() - start
+
+    facts, margins = _facts(model, machine, X, y, X_held, y_held)
+    # Only now: the arrays above carry no names, and scikit-learn would say so.
     if dataset.feature_names is not None:
         (machine if scaler is None else scaler).feature_names_in_ = np.array(
             dataset.feature_names, dtype=object
         )
-
-    facts, margins = _facts(model, machine, X, y, X_held, y_held)
     facts = {
         "machine": why,
         **facts,
