@@ -244,16 +244,26 @@ def test_every_flipped_byte_is_refused_or_harmless(tmp_path: Path, whole: bytes)
     path.write_bytes(whole)
     before = sodm.load(path, mmap=False).decision_function(X)
     data = bytearray(whole)
-    for at in range(0, len(whole), 53):
-        data[at] ^= 0x21
+    header_end = whole.index(b"PK\x03\x04", 4)
+    places = {*range(header_end), *range(0, len(whole), 53), *range(whole.index(b"PK\x01\x02"), len(whole))}
+    for at in sorted(places):
+        flip = 0x01 if at % 2 else 0x21  # a digit into another, a letter into a sign
+        data[at] ^= flip
         path.write_bytes(data)
         try:
             model = sodm.load(path, mmap=False)
         except ModelFileError:
             pass
-        else:  # padding, a date, or text of the summary
+        else:  # padding or a date
             assert np.array_equal(model.decision_function(X), before), at
-        data[at] ^= 0x21
+        data[at] ^= flip
+
+
+def test_a_changed_digit_of_the_header_is_noticed(tmp_path: Path, whole: bytes) -> None:
+    at = whole.index(b'"gamma": ', whole.index(b'"kernel": {')) + 12
+    data = bytearray(whole)
+    data[at] ^= 0x01
+    refused(tmp_path, bytes(data), "the header is damaged")
 
 
 def test_random_bytes_and_other_files(tmp_path: Path) -> None:

@@ -4,7 +4,8 @@
     arrays/NAME         the values, little-endian, row by row, at a multiple of 64 bytes
 
 Reading runs no code and unpacks nothing: sizes are checked against the file before anything of that size is
-allocated, every array is hashed, and names are only compared, never used as paths.
+allocated, the header is checked against its CRC and every array against its hash, and names are only
+compared, never used as paths.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import math
 import os
 import struct
 import zipfile
+import zlib
 from typing import IO, Any
 
 import numpy as np
@@ -154,6 +156,8 @@ class Reader:
             if info.filename in members:
                 raise self.fail(f"the member {_shown(info.filename)} is there twice")
             members[info.filename] = (self._data_offset(info), info.file_size)
+            if info.filename == HEADER:
+                self._header_crc = info.CRC
         end = 0
         for name, (offset, size) in sorted(members.items(), key=lambda member: member[1]):
             if offset < end or offset + size > self._size:
@@ -196,8 +200,11 @@ class Reader:
         offset, size = self._members[HEADER]
         if size > MOST_HEADER_BYTES:
             raise self.fail(f"the header has {size:,} bytes, more than any model's")
+        text = self._bytes_at(offset, size)
+        if zlib.crc32(text) != self._header_crc:
+            raise self.fail("the header is damaged (its checksum is wrong): get the file again")
         try:
-            header = json.loads(self._bytes_at(offset, size))
+            header = json.loads(text)
         except (ValueError, RecursionError) as error:
             raise self.fail(f"the header is not JSON ({error})") from error
         if not isinstance(header, dict) or header.get("format") != FORMAT:
