@@ -129,15 +129,15 @@ def test_the_linear_machine(tmp_path: Path, solver: Any, rows: Any) -> None:
         sodm.load(path)
 
 
-@pytest.mark.parametrize("machine", [SODMClassifier, CascadeClassifier, DiPClassifier])
+@pytest.mark.parametrize("machine", [SODMClassifier, CascadeClassifier, DiPClassifier, DCClassifier])
 def test_the_machines_that_train_on_parts(tmp_path: Path, machine: Any) -> None:
     machine = machine(random_state=0).fit(X, Y)
     sodm.save(machine, tmp_path / "m.sodm")
     loaded = sodm.load(tmp_path / "m.sodm")
     assert np.array_equal(loaded.decision_function(X), machine.decision_function(X))
     assert loaded.get_params() == machine.get_params() and loaded.stop_reason_ == machine.stop_reason_
-    with pytest.raises(TypeError, match="DCClassifier"):
-        sodm.save(DCClassifier(random_state=0).fit(X, Y), tmp_path / "m.sodm")
+    with pytest.raises(TypeError, match="DCClassifier with early=True"):
+        sodm.save(DCClassifier(early=True, random_state=0).fit(X, Y), tmp_path / "m.sodm")
 
 
 def test_precomputed_kernels(tmp_path: Path) -> None:

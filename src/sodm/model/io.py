@@ -27,6 +27,7 @@ MACHINES = {
     "SODMClassifier": "sodm.estimators.sodm",
     "CascadeClassifier": "sodm.estimators.cascade",
     "DiPClassifier": "sodm.estimators.dip",
+    "DCClassifier": "sodm.estimators.dc",
 }
 NUMBERS_OF_THE_FIT = (
     *("n_iter_", "dual_gap_", "violation_", "objective_", "n_kernel_evaluations_"),
@@ -48,8 +49,9 @@ def save(
     Parameters
     ----------
     model : fitted machine, or Pipeline of a scaler and a machine
-        The machine is one of `MACHINES`: all of this library's but DCClassifier. The scaler is scikit-learn's
-        MinMaxScaler, StandardScaler or MaxAbsScaler. A kernel that is a Python function cannot be saved.
+        The machine is one of `MACHINES`, but not a DCClassifier with ``early=True``. The scaler is
+        scikit-learn's MinMaxScaler, StandardScaler or MaxAbsScaler. A kernel that is a Python function cannot
+        be saved.
     path : path
         Usually ending in ``.sodm``. An old file is replaced only when the new one is on the disk.
     summary : dict, optional
@@ -75,6 +77,8 @@ def save(
     """
     scaler, machine = split(model)
     check_is_fitted(machine)
+    if getattr(machine, "early", False):
+        raise TypeError("a DCClassifier with early=True keeps a machine for each cluster: pickle it instead.")
     name = type(machine).__name__
     header: dict[str, Any] = {
         "library": _library_version(),
