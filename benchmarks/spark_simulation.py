@@ -6,9 +6,9 @@ all cores share; and what the driver does while all wait. So on c cores::
     T(c) = packing / c + sum over levels ( makespan(part seconds, c) + shuffle / c + schedule ) + driver
 
 The first part of the first level runs alone (the pilot). The makespan is that of tasks given out longest
-first, which is what Spark comes near to. `packing` (with the other passes over all rows) and `shuffle` are core
-seconds of the whole fit; `schedule` is the time in which no task was busy, and does not shrink. Not in it:
-executors that are slower than others, and a network that is shared with somebody else.
+first, which is what Spark comes near to. `packing`, with all other passes over the rows, and `shuffle` are
+core seconds of the whole fit; `schedule` is the time in which no task was busy, and does not shrink. Not in
+it: executors that are slower than others, and a network that is shared with somebody else.
 """
 
 from __future__ import annotations

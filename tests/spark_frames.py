@@ -17,7 +17,7 @@ def vectors(X: Any) -> list[Any]:
     return [Vectors.dense(row) for row in X]
 
 
-def frame(spark: Any, X: Any, y: np.ndarray, weights: np.ndarray | None = None, slices: int = 3) -> Any:
+def frame(spark: Any, X: Any, y: np.ndarray, weights: np.ndarray | None = None, slices: int = 2) -> Any:
     """Columns features, label and, if given, weight."""
     columns = [vectors(X), y.tolist()] + ([] if weights is None else [weights.tolist()])
     names = ["features", "label", "weight"][: len(columns)]

@@ -26,8 +26,6 @@ class PackedBlock:
     weights : ndarray or None
     faults : dict
         What is wrong with them, and how often; a block with faults has no rows.
-    seconds : float
-        What packing took.
     """
 
     place: tuple[int, int]
@@ -35,7 +33,6 @@ class PackedBlock:
     labels: NDArray[Any] | None
     weights: NDArray[np.float64] | None
     faults: dict[str, int] = field(default_factory=dict)
-    seconds: float = 0.0
 
 
 def in_form(rows: Any, as_csr: bool) -> Any:

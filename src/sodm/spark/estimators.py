@@ -72,7 +72,8 @@ class MachineEstimator(MachineParams, Estimator, DefaultParamsWritable, DefaultP
             machine.n_features_in_ = rows.shape[1]
             timings = self._train(machine, rows, held_out, cluster)
         machine.n_jobs = None
-        model = self._model_class(machine, {"packing": packing, **timings})
+        timings = {"packing": packing, "passes": rows.clock.seconds, **timings}
+        model = self._model_class(machine, timings)
         return self._copyValues(model)
 
     def _python_machine(self) -> Any:

@@ -26,7 +26,8 @@ class MachineModel(MachineParams, Model, MLWritable, MLReadable[Any]):
     ----------
     machine : fitted Python estimator
     timings : dict, optional
-        Seconds of the fit by what they were spent on: packing, solve, shuffle, schedule.
+        Seconds of the fit by what they were spent on: packing; passes over the packed rows (samples,
+        hashes, strata, probes); solve; shuffle; schedule. What is missing was spent at the driver.
     """
 
     def __init__(self, machine: Any, timings: dict[str, float] | None = None) -> None:

@@ -7,7 +7,7 @@ and its message would come wrapped in a traceback. What it finds is counted, and
 from __future__ import annotations
 
 import pickle
-import time
+import warnings
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -113,8 +113,15 @@ def pack(frame: DataFrame, columns: Columns) -> Any:
         for block in pack_batches(batches, columns, context.partitionId()):
             yield pa.RecordBatch.from_pydict({"block": [pickle.dumps(block, protocol=5)]})
 
-    packed = frame.select(*wanted).mapInArrow(blocks, "block binary")
+    packed = map_in_arrow(frame.select(*wanted), blocks, "block binary")
     return packed.rdd.map(lambda row: pickle.loads(row[0]))
+
+
+def map_in_arrow(frame: DataFrame, function: Any, schema: Any) -> DataFrame:
+    """`DataFrame.mapInArrow`; Spark's warning about the version of pandas is no concern of ours."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
+        return frame.mapInArrow(function, schema)
 
 
 def feature_columns(columns: Columns) -> list[Any]:
@@ -148,11 +155,10 @@ def _quoted(name: str) -> str:
 def pack_batches(batches: Iterator[Any], columns: Columns, partition: int) -> Iterator[PackedBlock]:
     """Blocks of about `BLOCK_BYTES` from the Arrow batches of one partition."""
     held: list[tuple[Any, Any, Any]] = []
-    seconds, size, number = 0.0, 0, 0
+    size, number = 0, 0
     for batch in batches:
         if batch.num_rows == 0:
             continue
-        began = time.perf_counter()
         faults: Counter[str] = Counter()
         label = _labels(batch, columns, faults)
         weight = _weights(batch, columns, faults)
@@ -162,16 +168,14 @@ def pack_batches(batches: Iterator[Any], columns: Columns, partition: int) -> It
             return
         held.append((rows, label, weight))
         size += size_of(rows)
-        seconds += time.perf_counter() - began
         if size >= BLOCK_BYTES:
-            yield _block(held, (partition, number), seconds)
-            held, seconds, size, number = [], 0.0, 0, number + 1
+            yield _block(held, (partition, number))
+            held, size, number = [], 0, number + 1
     if held:
-        yield _block(held, (partition, number), seconds)
+        yield _block(held, (partition, number))
 
 
-def _block(held: list[tuple[Any, Any, Any]], place: tuple[int, int], seconds: float) -> PackedBlock:
-    began = time.perf_counter()
+def _block(held: list[tuple[Any, Any, Any]], place: tuple[int, int]) -> PackedBlock:
     rows, labels, weights = zip(*held, strict=True)
     widths = {part.shape[1] for part in rows}
     if len(widths) > 1:
@@ -181,8 +185,7 @@ def _block(held: list[tuple[Any, Any, Any]], place: tuple[int, int], seconds: fl
     else:
         whole = rows[0] if len(rows) == 1 else np.concatenate(rows)
     joined = [None if parts[0] is None else np.concatenate(parts) for parts in (labels, weights)]
-    seconds += time.perf_counter() - began
-    return PackedBlock(place, whole, joined[0], joined[1], seconds=seconds)
+    return PackedBlock(place, whole, joined[0], joined[1])
 
 
 def _labels(batch: Any, columns: Columns, faults: Counter[str]) -> NDArray[Any] | None:

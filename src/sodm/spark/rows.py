@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -33,8 +34,6 @@ class Survey:
     dtype: Any
     weighted: bool
     bytes: int
-    seconds: float
-    """Of packing, summed over the tasks."""
 
     @property
     def n(self) -> int:
@@ -69,7 +68,6 @@ def survey(blocks: Any) -> Survey:
         dtype=np.result_type(*{sight.dtype for sight in seen}),
         weighted=seen[0].weighted,
         bytes=sum(sight.bytes for sight in seen),
-        seconds=sum(sight.seconds for sight in seen),
     )
 
 
@@ -84,7 +82,6 @@ class _Sight:
     dtype: Any = None
     weighted: bool = False
     bytes: int = 0
-    seconds: float = 0.0
 
     @classmethod
     def of(cls, block: PackedBlock) -> _Sight:
@@ -92,7 +89,7 @@ class _Sight:
             return cls(block.place, block.faults)
         rows = block.rows
         csr, weighted = not isinstance(rows, np.ndarray), block.weights is not None
-        return cls(block.place, {}, rows.shape, csr, rows.dtype, weighted, size_of(rows), block.seconds)
+        return cls(block.place, {}, rows.shape, csr, rows.dtype, weighted, size_of(rows))
 
 
 def _refuse_faults(seen: Sequence[_Sight]) -> None:
@@ -109,6 +106,18 @@ def _refuse_faults(seen: Sequence[_Sight]) -> None:
     raise ValueError(f"{where} has {wrong} ({count} of those seen first): drop or fill these rows.")
 
 
+class Clock:
+    """Seconds that were spent inside of it."""
+
+    seconds = 0.0
+
+    def __enter__(self) -> None:
+        self._began = time.perf_counter()
+
+    def __exit__(self, *error: object) -> None:
+        self.seconds += time.perf_counter() - self._began
+
+
 class ClusterRows(DistantRows):
     """Packed blocks, and which of their rows are meant.
 
@@ -119,10 +128,15 @@ class ClusterRows(DistantRows):
     found : Survey
     index : int array, optional
         The rows that are meant, by their number in the DataFrame; all of them if not given.
+    clock : Clock, optional
+        Counts the seconds of the jobs that go over the blocks, apart from those that bring parts together.
     """
 
-    def __init__(self, blocks: Any, found: Survey, index: Index | None = None) -> None:
+    def __init__(
+        self, blocks: Any, found: Survey, index: Index | None = None, clock: Clock | None = None
+    ) -> None:
         self.blocks, self.found, self.index = blocks, found, index
+        self.clock = clock or Clock()
         self.sparse = found.sparse
         self.shape = (found.n if index is None else len(index), found.n_features)
         self._known: tuple[Index, Any] | None = None
@@ -138,7 +152,7 @@ class ClusterRows(DistantRows):
         return self.found.bytes / max(1, self.found.n)
 
     def select(self, index: Index) -> ClusterRows:
-        return ClusterRows(self.blocks, self.found, self._numbers(index))
+        return ClusterRows(self.blocks, self.found, self._numbers(index), self.clock)
 
     def _numbers(self, index: Any) -> Index:
         """Numbers in the DataFrame."""
@@ -180,12 +194,11 @@ class ClusterRows(DistantRows):
                     at, to = sent.value[block.place]
                     yield to, in_form(block.rows[at], as_csr)
 
-        pieces = self._run(pick, sorted({partition for partition, _ in wanted}))
+        with self.clock:
+            partitions = sorted({partition for partition, _ in wanted})
+            pieces = self.blocks.context.runJob(self.blocks, pick, partitions)
         sent.destroy()
         return in_places(pieces, self.shape[1], as_csr, self.found.dtype)
-
-    def _run(self, function: Any, partitions: list[int]) -> list[Any]:
-        return self.blocks.context.runJob(self.blocks, function, partitions)
 
     # ------------------------------------------------------------------------- something for each row
 
@@ -210,7 +223,8 @@ class ClusterRows(DistantRows):
         return self._in_order(lambda block: (block.place, block.weights))
 
     def _in_order(self, of_block: Any, sent: Any = None) -> NDArray[Any]:
-        results = dict(self.blocks.map(of_block).collect())
+        with self.clock:
+            results = dict(self.blocks.map(of_block).collect())
         if sent is not None:
             sent.destroy()
         whole = np.concatenate([results[place] for place in self.found.places])
@@ -241,7 +255,8 @@ class ClusterRows(DistantRows):
                 return None
             return values(in_form(block.rows[at], as_csr), np.ascontiguousarray(own[at].T))
 
-        total = self.add_up(of_block)
+        with self.clock:
+            total = self.add_up(of_block)
         sent.destroy()
         assert total is not None  # a machine without any support vector is no machine
         return total

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sodm.spark.packing import Columns, feature_columns, features_of
+from sodm.spark.packing import Columns, feature_columns, features_of, map_in_arrow
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -76,7 +76,7 @@ def score(
                 names.append(prediction)
             yield pa.RecordBatch.from_arrays(arrays, names=names)
 
-    return frame.select("*", *feature_columns(columns)).mapInArrow(decide, StructType(fields))
+    return map_in_arrow(frame.select("*", *feature_columns(columns)), decide, StructType(fields))
 
 
 def _vectors(values: NDArray[np.float64]) -> Any:
