@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -15,15 +16,8 @@ from pathlib import Path
 import pyspark
 
 LOOPBACK = "127.0.0.1"
+REGISTERED = "Successfully registered with master"
 SPARK_CLASS = Path(pyspark.__file__).parent / "bin" / "spark-class"
-
-
-def java_version() -> int | None:
-    """The version of the Java that Spark would start, None if there is none."""
-    from sodm.spark import cluster
-
-    java = Path(os.environ["JAVA_HOME"]) / "bin" / "java" if "JAVA_HOME" in os.environ else "java"
-    return cluster._java_version(str(java))
 
 
 def free_port() -> int:
@@ -49,17 +43,30 @@ class StandaloneCluster:
         self.workers: list[subprocess.Popen[bytes]] = []
         self.port = free_port()
         self.url = f"spark://{LOOPBACK}:{self.port}"
+        try:
+            self._start_all(n_workers)
+        except BaseException:
+            self.stop()
+            raise
+
+    def _start_all(self, n_workers: int) -> None:
         master = self._start(
             "master",
             "org.apache.spark.deploy.master.Master",
             *("--host", LOOPBACK, "--port", str(self.port), "--webui-port", "0"),
         )
         self._wait_for(master, "master", "New state: ALIVE")
-        for _ in range(n_workers):
-            self.add_worker()
+        for name, worker in [self._start_worker() for _ in range(n_workers)]:
+            self._wait_for(worker, name, REGISTERED)
 
     def add_worker(self) -> subprocess.Popen[bytes]:
-        """One more worker of one core."""
+        """One more worker."""
+        name, worker = self._start_worker()
+        self._wait_for(worker, name, REGISTERED)
+        return worker
+
+    def _start_worker(self) -> tuple[str, subprocess.Popen[bytes]]:
+        """A worker of one core."""
         name = f"worker-{len(self.processes)}"
         worker = self._start(
             name,
@@ -67,9 +74,8 @@ class StandaloneCluster:
             *("--host", LOOPBACK, "--webui-port", "0", "--cores", "1", "--memory", self.memory),
             *("--work-dir", str(self.folder / name), self.url),
         )
-        self._wait_for(worker, name, "Successfully registered with master")
         self.workers.append(worker)
-        return worker
+        return name, worker
 
     def kill_worker(self) -> None:
         """The last worker dies without a word, and with it its executor."""
@@ -88,6 +94,7 @@ class StandaloneCluster:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
 
     def _start(self, name: str, *command: str) -> subprocess.Popen[bytes]:
         log = (self.folder / f"{name}.log").open("wb")
@@ -99,7 +106,7 @@ class StandaloneCluster:
         return process
 
     def _wait_for(self, process: subprocess.Popen[bytes], name: str, line: str) -> None:
-        until = time.monotonic() + 180
+        until = time.monotonic() + 300
         while time.monotonic() < until:
             text = (self.folder / f"{name}.log").read_text(errors="replace")
             if re.search(re.escape(line), text):

@@ -14,7 +14,8 @@ from spark_frames import frame
 
 import sodm
 
-TREE = {"n_partitions": 4, "branching": 2, "stop_tol": 0.0, "random_state": 0, "lam": 10.0}
+LANDMARKS = 5
+TREE = {"n_partitions": 4, "n_landmarks": LANDMARKS, "start": "zero", "stop_tol": 0.0, "random_state": 0}
 HERE = Path(__file__).parent
 
 
@@ -23,29 +24,32 @@ def test_a_worker_killed_in_the_middle_of_a_level(cluster, spark, tmp_path):
 
     X, y = rows_and_labels(400, 4)
     y = y.astype(float)
-    mark = tmp_path / "a task is running"
+    running, killed = tmp_path / "running", tmp_path / "killed"
 
-    def slow(A, B):
-        if "pyspark.worker" in sys.modules and not mark.exists():
-            mark.touch()
-            time.sleep(3.0)
+    def kernel(A, B):
+        # On an executor, and not to find the nearest landmark: this is a part of the first level.
+        if "pyspark.worker" in sys.modules and B.shape[0] > LANDMARKS:
+            running.touch()
+            until = time.monotonic() + 60
+            while not killed.exists() and time.monotonic() < until:
+                time.sleep(0.02)
         return A @ B.T
 
     def kill():
-        while not mark.exists():
+        while not running.exists():
             time.sleep(0.02)
         cluster.kill_worker()
+        killed.touch()
 
-    # The first use of the kernel on an executor is that of the strata; then comes the first level.
     killer = threading.Thread(target=kill)
     killer.start()
     try:
-        model = SODMClassifier(kernel=slow, **TREE).fit(frame(spark, X, y, slices=4))
+        model = SODMClassifier(kernel=kernel, lam=10.0, **TREE).fit(frame(spark, X, y, slices=4))
     finally:
-        mark.touch()
+        running.touch()
         killer.join()
         cluster.add_worker()
-    here = sodm.SODMClassifier(kernel=slow, **TREE).fit(X, y)
+    here = sodm.SODMClassifier(kernel=kernel, lam=10.0, **TREE).fit(X, y)
     assert np.array_equal(model.to_sklearn().support_, here.support_)
     assert np.allclose(model.to_sklearn().dual_coef_, here.dual_coef_, rtol=1e-6)
     assert [r["n_partitions"] for r in model.history_] == [4, 2]

@@ -52,7 +52,7 @@ class SparkEngine(Engine):
         self.cluster.check_fits(largest, rows.row_bytes, sum(len(part.index) for part in parts))
         share = min(1.0, self.cluster.kernel_bytes(largest * rows.row_bytes) / self.cache_bytes)
         until = None if deadline is None else time.time() + deadline - time.monotonic()
-        job = rows.pieces([part.index for part in parts])
+        job, routes = rows.pieces([part.index for part in parts])
         context = job.context
         common = _common([part.message for part in parts])
         sent = context.broadcast({name: parts[0].message[name] for name in common})
@@ -66,6 +66,7 @@ class SparkEngine(Engine):
         with self.cluster.errors(f"{len(parts)} parts of up to {largest} rows"):
             done = told.union(job).partitionBy(len(parts), int).mapPartitions(work).collect()
         sent.destroy()
+        routes.destroy()
         results: list[Arrays | None] = [None] * len(parts)
         at_once = min(len(parts), self.cluster.slots)
         solve = shuffle = 0.0

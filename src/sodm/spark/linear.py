@@ -63,26 +63,10 @@ class ClusterLinearRows:
     @classmethod
     def of(cls, machine: Any, rows: ClusterRows, cluster: Cluster) -> ClusterLinearRows:
         """Find the classes, and what each of them weighs."""
-
-        def count(block: PackedBlock) -> list[tuple[Any, float]]:
-            labels = block.labels
-            assert labels is not None
-            kept = labels if block.weights is None else labels[block.weights > 0]
-            present = np.unique(kept)
-            totals = np.bincount(encode(labels, present) + 1, block.weights, len(present) + 1)[1:]
-            return list(zip(present.tolist(), totals.tolist(), strict=True))
-
-        with cluster.errors("counting the classes"):
-            counted = rows.blocks.map(lambda block: (block.place, count(block))).collect()
-        totals: dict[Any, float] = {}
-        for _, entries in sorted(counted):
-            for label, total in entries:
-                totals[label] = totals.get(label, 0.0) + total
-        labels = sorted(totals)
-        classes = np.array(labels)
+        classes = np.array(list(rows.found.totals))
         check_classification_targets(classes)
         machine._need_two(classes, rows.found.weighted)
-        per_class = np.array([totals[label] for label in labels])
+        per_class = np.array(list(rows.found.totals.values()))
         factors = class_weights(machine.class_weight, classes, np.arange(len(classes)), per_class)
         blocks = LinearBlocks(machine, classes, factors, rows.sparse)
         return cls(rows, blocks, float(np.sum(factors * per_class)), cluster)
@@ -91,6 +75,7 @@ class ClusterLinearRows:
         """Give up what is cached besides the blocks."""
         if self._nodes is not None:
             self._nodes.unpersist()
+            self._routes.destroy()
 
     # ------------------------------------------------------------------------------ sums over all rows
 
@@ -146,9 +131,7 @@ class ClusterLinearRows:
     def _every(self, step: int) -> MemoryRows:
         """Every so many-th row, the same that a machine with all rows at hand would take."""
         index = np.arange(0, self.n, step)
-        labels = self.X.labels()[index]
-        weights = self.X.weights()
-        return self.blocks.of(self.X[index], labels, None if weights is None else weights[index])
+        return self.blocks.of(*self.X.take(index))
 
     def gradient_at_zero(self) -> Array:
         rows = self.coarse()
@@ -208,7 +191,7 @@ class ClusterLinearRows:
         for index in nodes:
             self.cluster.check_fits(len(index), self.X.row_bytes, self.n)
         context = self.X.blocks.context
-        pieces = self.X.pieces(list(nodes))
+        pieces, self._routes = self.X.pieces(list(nodes))
         placed = context.parallelize(told, self.cluster.slots).union(pieces).partitionBy(len(nodes), int)
         self._nodes = placed.mapPartitions(put_together).persist(StorageLevel.MEMORY_AND_DISK)
         self._node_of = np.empty(self.n, dtype=np.int64)

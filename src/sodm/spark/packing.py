@@ -164,6 +164,8 @@ def pack_batches(batches: Iterator[Any], columns: Columns, partition: int) -> It
         weight = _weights(batch, columns, faults)
         rows = features_of(batch, columns, faults)
         if faults:
+            for _ in batches:  # a worker that leaves some of its input is not used again
+                pass
             yield PackedBlock((partition, number), None, None, None, dict(faults))
             return
         held.append((rows, label, weight))

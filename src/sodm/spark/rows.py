@@ -34,6 +34,9 @@ class Survey:
     dtype: Any
     weighted: bool
     bytes: int
+    totals: dict[Any, float]
+    """What the rows of each class weigh together, in the order of the labels; classes without weight are not
+    there."""
 
     @property
     def n(self) -> int:
@@ -68,6 +71,7 @@ def survey(blocks: Any) -> Survey:
         dtype=np.result_type(*{sight.dtype for sight in seen}),
         weighted=seen[0].weighted,
         bytes=sum(sight.bytes for sight in seen),
+        totals=_add_totals(seen),
     )
 
 
@@ -82,6 +86,7 @@ class _Sight:
     dtype: Any = None
     weighted: bool = False
     bytes: int = 0
+    totals: tuple[tuple[Any, float], ...] = ()
 
     @classmethod
     def of(cls, block: PackedBlock) -> _Sight:
@@ -89,7 +94,23 @@ class _Sight:
             return cls(block.place, block.faults)
         rows = block.rows
         csr, weighted = not isinstance(rows, np.ndarray), block.weights is not None
-        return cls(block.place, {}, rows.shape, csr, rows.dtype, weighted, size_of(rows))
+        return cls(block.place, {}, rows.shape, csr, rows.dtype, weighted, size_of(rows), _totals(block))
+
+
+def _totals(block: PackedBlock) -> tuple[tuple[Any, float], ...]:
+    if block.labels is None:
+        return ()
+    present, codes = np.unique(block.labels, return_inverse=True)
+    weights = np.bincount(codes, block.weights, len(present))
+    return tuple(pair for pair in zip(present.tolist(), weights.tolist(), strict=True) if pair[1] > 0)
+
+
+def _add_totals(seen: Sequence[_Sight]) -> dict[Any, float]:
+    totals: dict[Any, float] = {}
+    for sight in seen:
+        for label, weight in sight.totals:
+            totals[label] = totals.get(label, 0.0) + weight
+    return dict(sorted(totals.items()))
 
 
 def _refuse_faults(seen: Sequence[_Sight]) -> None:
@@ -171,12 +192,16 @@ class ClusterRows(DistantRows):
             if np.array_equal(held[at], numbers):
                 return rows[at]
         wanted = np.unique(numbers)
-        rows = self._fetch(wanted)
+        rows = self._fetch(wanted)[0]
         if size_of(rows) <= REMEMBERED:
             self._known = wanted, rows
         return rows[np.searchsorted(wanted, numbers)]
 
-    def _fetch(self, numbers: Index) -> Any:
+    def take(self, index: Index) -> tuple[Any, Any, Any]:
+        """The rows of these numbers, in ascending order, with their labels and weights."""
+        return self._fetch(self._numbers(index))
+
+    def _fetch(self, numbers: Index) -> tuple[Any, Any, Any]:
         """Rows in ascending order, from the partitions that have them."""
         bounds, places = self.found.bounds, self.found.places
         cuts = np.searchsorted(numbers, bounds)
@@ -188,17 +213,24 @@ class ClusterRows(DistantRows):
         sent = self.blocks.context.broadcast(wanted)
         as_csr = self.sparse
 
-        def pick(blocks: Iterable[PackedBlock]) -> Iterator[tuple[Any, Any]]:
+        def pick(blocks: Iterable[PackedBlock]) -> Iterator[tuple[Any, ...]]:
             for block in blocks:
                 if block.place in sent.value:
                     at, to = sent.value[block.place]
-                    yield to, in_form(block.rows[at], as_csr)
+                    others = (None if each is None else each[at] for each in (block.labels, block.weights))
+                    yield to, in_form(block.rows[at], as_csr), *others
 
         with self.clock:
             partitions = sorted({partition for partition, _ in wanted})
             pieces = self.blocks.context.runJob(self.blocks, pick, partitions)
         sent.destroy()
-        return in_places(pieces, self.shape[1], as_csr, self.found.dtype)
+        rows = in_places([piece[:2] for piece in pieces], self.shape[1], as_csr, self.found.dtype)
+        pieces.sort(key=lambda piece: int(piece[0][0]))
+        labels, weights = (
+            np.concatenate([piece[k] for piece in pieces]) if pieces and pieces[0][k] is not None else None
+            for k in (2, 3)
+        )
+        return rows, labels, weights
 
     # ------------------------------------------------------------------------- something for each row
 
@@ -281,10 +313,11 @@ class ClusterRows(DistantRows):
 
     # ------------------------------------------------------------------------------------ rows in parts
 
-    def pieces(self, parts: Sequence[Index]) -> Any:
+    def pieces(self, parts: Sequence[Index]) -> tuple[Any, Any]:
         """What each block has of each part: an RDD of (part, (places in the part, rows)).
 
-        Only the rows of these parts are moved.
+        Only the rows of these parts are moved. The broadcast that says which rows go where is returned too,
+        to be destroyed when the RDD has been used.
         """
         numbers = self._numbers(np.concatenate(parts))
         part = np.repeat(np.arange(len(parts), dtype=np.int32), [len(index) for index in parts])
@@ -312,7 +345,7 @@ class ClusterRows(DistantRows):
                 chosen = order[a:b]
                 yield int(to[chosen[0]]), (places[chosen], in_form(block.rows[at[chosen]], as_csr))
 
-        return self.blocks.flatMap(cut)
+        return self.blocks.flatMap(cut), sent
 
 
 def _sum_in_order(pairs: Iterable[tuple[int, Any]]) -> Any:
