@@ -77,7 +77,8 @@ def measure(side: str, name: str, parameters: dict[str, Any], repeat: int = 1) -
     if hasattr(machine, "history_"):
         result |= {"stop": machine.stop_reason_, "levels": [r["n_partitions"] for r in machine.history_]}
         result["parts"] = [r["part_seconds"] for r in machine.history_]
-        result["alone"] = result["seconds"] - sum(r["seconds"]["solve"] for r in machine.history_)
+        alone = ("pilot", "partition", "merge", "probe")
+        result["alone"] = sum(r["seconds"][what] for r in machine.history_ for what in alone)
     return result
 
 
@@ -149,7 +150,7 @@ def thread_rows(name: str, threads: int, tuned: dict[str, Any]) -> Iterator[Row]
             f"{simulate(one, cores):.2f} s",
             f"{simulate(one, 1):.2f} s",
             simulate(one, 1) / simulate(one, cores),
-            note="pilot, partition and probe on one core, parts in turn to the first free one, level by level",
+            note="parts in turn to the first free core, level by level; the rest on one core",
         )
 
 
