@@ -22,9 +22,9 @@ class CascadeClassifier(TreeClassifier):
     ----------
     kernel, gamma, degree, coef0, lam, upsilon, theta, loss, tol, max_iter, fit_intercept, class_weight, \
 cache_size, precision, warm_start, random_state, n_jobs, verbose
-        As for :class:`ODMClassifier`.
+        As for `ODMClassifier`.
     n_partitions, branching, start, time_limit, refine, budget, checkpoint_dir, local_solver
-        As for :class:`SODMClassifier`.
+        As for `SODMClassifier`.
     feedback : int, default=0
         Passes after the first, in which the support vectors found join all parts of the first level. Each
         pass brings the objective nearer to the exact one.
@@ -33,7 +33,7 @@ cache_size, precision, warm_start, random_state, n_jobs, verbose
     ----------
     history_, stop_reason_, classes_, support_, support_vectors_, dual_coef_, intercept_, n_iter_, \
 dual_gap_, violation_, objective_, n_kernel_evaluations_, n_features_in_
-        As for :class:`SODMClassifier`.
+        As for `SODMClassifier`.
 
     Examples
     --------

@@ -25,7 +25,7 @@ class SODMClassifier(TreeClassifier):
     ----------
     kernel, gamma, degree, coef0, lam, upsilon, theta, loss, tol, max_iter, fit_intercept, class_weight, \
 cache_size, precision, warm_start, random_state, n_jobs, verbose
-        As for :class:`ODMClassifier`; `tol` and `max_iter` are those of each part, `cache_size` is shared by
+        As for `ODMClassifier`; `tol` and `max_iter` are those of each part, `cache_size` is shared by
         the parts that are solved at the same time.
     n_partitions : int or "auto", default="auto"
         Parts of the first level. "auto" makes parts of about 2,000 distinct rows, and a single part, which is
@@ -33,7 +33,7 @@ cache_size, precision, warm_start, random_state, n_jobs, verbose
     branching : int, default=2
         How many parts are merged to one of the next level.
     n_landmarks : int, default=50
-        Strata, see :class:`sodm.partition.StratifiedPartitioner`.
+        Strata, see `sodm.partition.StratifiedPartitioner`.
     merge : {"scaled", "lift", "literal"}, default="scaled"
         Where a merged part starts: from the duals of its parts in the scale of the merged problem; from the
         duals that the optimality conditions assign to their averaged f; from their duals as they are, as the
@@ -66,7 +66,7 @@ cache_size, precision, warm_start, random_state, n_jobs, verbose
         Which rule ended the training.
     classes_, support_, support_vectors_, dual_coef_, coef_, intercept_, n_iter_, dual_gap_, violation_, \
 objective_, n_kernel_evaluations_, n_features_in_, feature_names_in_
-        As for :class:`ODMClassifier`. `n_iter_` and `violation_` are those of the worst part of the last
+        As for `ODMClassifier`. `n_iter_` and `violation_` are those of the worst part of the last
         level; `dual_gap_` and `objective_` those of the problem of all rows, estimated from a sample unless
         `stop_reason_` is "exact".
 
