@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 from html.parser import HTMLParser
 from pathlib import Path
-
-from mkdocs.config.defaults import MkDocsConfig
-from mkdocs.exceptions import PluginError
+from typing import Any
 
 # What a browser fetches by itself, unlike the links in <a>.
 FETCHED = {"script": "src", "img": "src", "iframe": "src", "source": "src", "video": "src", "link": "href"}
@@ -15,10 +13,12 @@ NOT_FETCHED = {"canonical", "alternate", "prev", "next"}  # of <link>
 STYLES = re.compile(r"""(?:url\(|@import)\s*["']?((?:https?:)?//[^"')\s]+)""")
 
 
-def on_post_build(config: MkDocsConfig) -> None:
+def on_post_build(config: Any) -> None:
     """Look through all pages and styles of the finished site."""
     found = fetches(Path(config.site_dir))
     if found:
+        from mkdocs.exceptions import PluginError
+
         raise PluginError(
             "the site must work without a network, but these would be fetched:\n" + "\n".join(found)
         )
