@@ -98,6 +98,18 @@ def test_links_and_own_files_are_no_fetches(fetches, tmp_path):
     assert fetches(tmp_path) == ["own.css: https://fonts.example/c.css"]
 
 
+@pytest.mark.parametrize("name", ["SODMClassifier", "CascadeClassifier", "DiPClassifier", "DCClassifier"])
+def test_parameters_said_to_be_shared_are(name):
+    """Docstrings refer to other machines for parameters in common; so these have the same defaults."""
+    machine, odm, tree = getattr(sodm, name)(), sodm.ODMClassifier(), sodm.SODMClassifier()
+    own, exact, scalable = machine.get_params(), odm.get_params(), tree.get_params()
+    assert set(exact) - set(own) == {"solver"}
+    known = {**scalable, **exact}
+    assert {key: own[key] for key in own if key in known} == {key: known[key] for key in own if key in known}
+    described = {name for name in own if f"\n    {name} : " in type(machine).__doc__}
+    assert described | set(known) >= set(own)
+
+
 @pytest.mark.parametrize("module", [sodm, sodm.data, sodm.model, sodm.partition], ids=lambda m: m.__name__)
 def test_every_public_name_is_in_the_reference(module):
     pages = "".join(page.read_text() for page in (ROOT / "docs" / "api").glob("*.md"))

@@ -67,7 +67,9 @@ def read(
         "auto" goes by the name; what has no known ending is LIBSVM text.
     label : str, int or None, default="auto"
         The label column of a table, see `read_csv`. LIBSVM text and .npz have their labels in place.
-    header, separator
+    header : bool or "auto", default="auto"
+        See `read_csv`.
+    separator : str, optional
         See `read_csv`.
     zero_based : bool, default=False
         See `read_libsvm`.

@@ -84,8 +84,12 @@ class ClusterPartitioner(Partitioner):
 
         Parameters
         ----------
-        X, n_clusters, kernel, random_state
-            As for `split`.
+        X : array or CSR matrix of shape (n, n_features)
+            The rows, as for `split`.
+        n_clusters : int
+            From 1 to n.
+        kernel : KernelLike
+        random_state : int, RandomState or None
         rows : int array, optional
             Cluster only these rows of X: with the support vectors of the current solution, this is the
             adaptive clustering of DC-SVM.

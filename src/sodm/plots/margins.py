@@ -178,8 +178,13 @@ class MarginDistributionDisplay:
             one value per instance, positive for the second class.
         classes : array-like, default=None
             All classes in order; None takes the sorted labels that occur in `y_true`.
-        sample_weight, pos_label, theta, name, ax, **plot_options
-            As in `from_estimator`.
+        sample_weight : array-like of shape (n_samples,), default=None
+        pos_label : label, default=None
+        theta : float, default=None
+        name : str, default=None
+        ax : matplotlib Axes, default=None
+        **plot_options
+            All of these as in `from_estimator`.
 
         Returns
         -------
