@@ -9,7 +9,7 @@ SOURCES := pyproject.toml CMakeLists.txt \
            $(shell find core bindings -type f) $(shell find src -type f -not -path '*/__pycache__/*')
 SANITIZERS := address,undefined thread
 
-.PHONY: demo test test-fast test-sanitize fuzz docs lint format bench-core bench-trees bench-linear clean help
+.PHONY: demo test test-fast test-sanitize fuzz lint format bench-core bench-trees bench-linear clean help
 .DEFAULT_GOAL := help
 
 help:           ## this list
@@ -48,6 +48,7 @@ FUZZ_SECONDS ?= 15
 fuzz: $(VENV)/.stamp-test ## feed broken files to the readers and the model loaders, FUZZ_SECONDS each
 	$(BIN)/python fuzz/run.py --seconds $(FUZZ_SECONDS)
 
+.PHONY: docs
 docs: $(VENV)/.stamp-docs ## the documentation in site/, examples run anew; warnings are errors
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
