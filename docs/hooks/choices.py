@@ -1,4 +1,7 @@
-"""Types in docstrings such as ``{"scale", "auto"} or float``, shown whole: griffe stops at the brace."""
+"""Types in docstrings shown whole, such as ``{"scale", "auto"} or float`` and ``str, int or None``.
+
+griffe stops at the brace of the first and takes the second for a tuple.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from typing import Any
 
 from griffe import Extension, Object
 
-CHOICES = re.compile(r"^(\s*\w+ : )\{(.+?)\}", re.MULTILINE)
+CHOICES = re.compile(r"^( *\w+ : )(?:\{(.+?)\}|(\w+(?:, \w+)+)(?= or ))", re.MULTILINE)
 
 
 class Choices(Extension):
@@ -20,4 +23,4 @@ class Choices(Extension):
 
 
 def _written_out(match: re.Match[str]) -> str:
-    return match[1] + match[2].replace(", ", " or ")
+    return match[1] + (match[2] or match[3]).replace(", ", " or ")

@@ -113,7 +113,14 @@ class ClusterPartitioner(Partitioner):
     def assign(self, X: Any) -> NDArray[np.intp]:
         """The nearest cluster of each row, old or new; early prediction goes by it.
 
-        For a precomputed kernel X holds the values of these rows with all rows that were clustered from.
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, n_features)
+            For a precomputed kernel, the values of these rows with all rows that were clustered from.
+
+        Returns
+        -------
+        int array of shape (n,)
         """
         if not hasattr(self, "_basis"):
             raise NotFittedError("ClusterPartitioner has no clusters yet: call split or cluster first.")
