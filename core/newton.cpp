@@ -47,7 +47,7 @@ namespace sodm {
 namespace {
 
 constexpr Index kDense = 640;           // levels up to this size are solved by Cholesky, to the last digit
-constexpr Index kSmallestLevel = 1500;  // rows of the first subsample, at least
+constexpr Index kSmallestLevel = 1000;  // rows of the first subsample, at least
 constexpr int kMaxInner = 60;           // Newton steps on one working set
 constexpr int kMaxRounds = 30;          // working sets of one level
 constexpr double kLevelTol = 0.03;      // relative gap at which a subsample has told enough
