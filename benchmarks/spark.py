@@ -79,6 +79,7 @@ def tree_rows(name: str, table: Any, test: Any, seconds: float, model: Any) -> l
         packing=(spent["packing"] + spent["passes"]) * WORKERS,
         shuffle=spent["shuffle"] * WORKERS,
         schedule=spent["schedule"],
+        pilot=model.history_[0]["seconds"]["pilot"],
         driver=driver,
         levels=levels,
     )

@@ -3,9 +3,9 @@
 A fit is, level by level: the parts, which run side by side; what it takes to bring their rows together, which
 all cores share; and what the driver does while all wait. So on c cores::
 
-    T(c) = packing / c + sum over levels ( makespan(part seconds, c) + shuffle / c + schedule ) + driver
+    T(c) = packing / c + sum over levels ( makespan(part seconds, c) + shuffle / c + schedule ) + pilot + driver
 
-The first part of the first level runs alone (the pilot). The makespan is that of tasks given out longest
+A sample is solved alone before all parts (the pilot). The makespan is that of tasks given out longest
 first, which is what Spark comes near to. `packing`, with all other passes over the rows, and `shuffle` are
 core seconds of the whole fit; `schedule` is the time in which no task was busy, and does not shrink. Not in
 it: executors that are slower than others, and a network that is shared with somebody else.
@@ -25,6 +25,7 @@ class Pieces:
     packing: float
     shuffle: float
     schedule: float
+    pilot: float
     driver: float
     levels: list[list[float]]
     """The seconds of all parts, level by level."""
@@ -42,10 +43,8 @@ def makespan(tasks: Sequence[float], cores: int) -> float:
     return max(ends)
 
 
-def time_on(pieces: Pieces, cores: int, pilot: bool = True) -> float:
+def time_on(pieces: Pieces, cores: int) -> float:
     """T(c) above."""
-    total = (pieces.packing + pieces.shuffle) / cores + pieces.schedule + pieces.driver
-    for level, tasks in enumerate(pieces.levels):
-        alone = 1 if pilot and level == 0 and len(tasks) > 1 else 0
-        total += sum(tasks[:alone]) + makespan(tasks[alone:], cores)
-    return total
+    waiting = pieces.schedule + pieces.pilot + pieces.driver
+    shared = (pieces.packing + pieces.shuffle) / cores
+    return waiting + shared + sum(makespan(tasks, cores) for tasks in pieces.levels)
