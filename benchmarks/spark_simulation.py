@@ -3,7 +3,8 @@
 A fit is, level by level: the parts, which run side by side; what it takes to bring their rows together, which
 all cores share; and what the driver does while all wait. So on c cores::
 
-    T(c) = packing / c + sum over levels ( makespan(part seconds, c) + shuffle / c + schedule ) + pilot + driver
+    T(c) = packing / c + sum over levels ( makespan(part seconds, c) + shuffle / c + schedule )
+           + pilot + driver
 
 A sample is solved alone before all parts (the pilot). The makespan is that of tasks given out longest
 first, which is what Spark comes near to. `packing`, with all other passes over the rows, and `shuffle` are
