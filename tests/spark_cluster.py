@@ -132,7 +132,8 @@ class StandaloneCluster:
             "spark.cores.max": "2",
             "spark.sql.shuffle.partitions": "2",
             "spark.network.timeout": "60s",
-            "spark.worker.timeout": "30",
+            "spark.shuffle.io.maxRetries": "1",  # a dead worker is not asked again and again
+            "spark.shuffle.io.retryWait": "1s",
             "spark.log.level": "ERROR",
             "spark.ui.showConsoleProgress": "false",
         }
