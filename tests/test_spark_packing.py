@@ -46,7 +46,7 @@ def batch(packing: Any, features: Any, label: Any) -> Any:
 
 def blocks_of(packing: Any, batches: list[Any], kind: str = "vector") -> list[Any]:
     columns = packing.Columns(("features",), kind, False, "label")
-    return list(packing.pack_batches(iter(batches), columns, 5))
+    return list(packing.pack_batches(iter(batches), columns))
 
 
 def test_dense_vectors_of_several_batches_are_one_block(packing):
@@ -55,7 +55,7 @@ def test_dense_vectors_of_several_batches_are_one_block(packing):
         batch(packing, vectors([[5.0, 6.0]]), [1]),
     ]
     (block,) = blocks_of(packing, batches)
-    assert block.place == (5, 0) and not block.faults
+    assert block.place == (0, 0) and not block.faults
     assert block.rows.tolist() == [[1, 2], [3, 4], [5, 6]]
     assert block.labels.tolist() == [0, 1, 1]
 
@@ -71,7 +71,7 @@ def test_one_sparse_vector_makes_the_block_sparse(packing):
 def test_large_batches_are_blocks_of_their_own(packing, monkeypatch):
     monkeypatch.setattr(packing, "BLOCK_BYTES", 32)
     blocks = blocks_of(packing, [batch(packing, vectors([[1.0, 2.0]]), [k]) for k in range(5)])
-    assert [block.place for block in blocks] == [(5, 0), (5, 1), (5, 2)]
+    assert [block.place for block in blocks] == [(0, 0), (0, 1), (0, 2)]
     assert [block.rows.shape[0] for block in blocks] == [2, 2, 1]
 
 

@@ -106,15 +106,24 @@ def pack(frame: DataFrame, columns: Columns) -> Any:
 
     def blocks(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa
-        from pyspark import TaskContext
 
-        context = TaskContext.get()
-        assert context is not None
-        for block in pack_batches(batches, columns, context.partitionId()):
+        for block in pack_batches(batches, columns):
             yield pa.RecordBatch.from_pydict({"block": [pickle.dumps(block, protocol=5)]})
 
     packed = map_in_arrow(frame.select(*wanted), blocks, "block binary")
-    return packed.rdd.map(lambda row: pickle.loads(row[0]))
+    return packed.rdd.mapPartitionsWithIndex(_placed)
+
+
+def _placed(partition: int, rows: Iterator[Any]) -> Iterator[PackedBlock]:
+    """Blocks with the number of their partition.
+
+    It must be that of this RDD. A task has a partition's number too, but where a lost block is packed again
+    in a later stage, it is that of the later stage.
+    """
+    for row in rows:
+        block = pickle.loads(row[0])
+        block.place = (partition, block.place[1])
+        yield block
 
 
 def map_in_arrow(frame: DataFrame, function: Any, schema: Any) -> DataFrame:
@@ -152,8 +161,8 @@ def _quoted(name: str) -> str:
 # ------------------------------------------------------------------------------------- on the executors
 
 
-def pack_batches(batches: Iterator[Any], columns: Columns, partition: int) -> Iterator[PackedBlock]:
-    """Blocks of about `BLOCK_BYTES` from the Arrow batches of one partition."""
+def pack_batches(batches: Iterator[Any], columns: Columns) -> Iterator[PackedBlock]:
+    """Blocks of about `BLOCK_BYTES` from the Arrow batches of one partition, whose number is not known here."""
     held: list[tuple[Any, Any, Any]] = []
     size, number = 0, 0
     for batch in batches:
@@ -166,15 +175,15 @@ def pack_batches(batches: Iterator[Any], columns: Columns, partition: int) -> It
         if faults:
             for _ in batches:  # a worker that leaves some of its input is not used again
                 pass
-            yield PackedBlock((partition, number), None, None, None, dict(faults))
+            yield PackedBlock((0, number), None, None, None, dict(faults))
             return
         held.append((rows, label, weight))
         size += size_of(rows)
         if size >= BLOCK_BYTES:
-            yield _block(held, (partition, number))
+            yield _block(held, (0, number))
             held, size, number = [], 0, number + 1
     if held:
-        yield _block(held, (partition, number))
+        yield _block(held, (0, number))
 
 
 def _block(held: list[tuple[Any, Any, Any]], place: tuple[int, int]) -> PackedBlock:
