@@ -9,7 +9,7 @@ from __future__ import annotations
 import pickle
 import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -114,7 +114,7 @@ def pack(frame: DataFrame, columns: Columns) -> Any:
     return packed.rdd.mapPartitionsWithIndex(_placed)
 
 
-def _placed(partition: int, rows: Iterator[Any]) -> Iterator[PackedBlock]:
+def _placed(partition: int, rows: Iterable[Any]) -> Iterator[PackedBlock]:
     """Blocks with the number of their partition.
 
     It must be that of this RDD. A task has a partition's number too, but where a lost block is packed again
@@ -162,7 +162,7 @@ def _quoted(name: str) -> str:
 
 
 def pack_batches(batches: Iterator[Any], columns: Columns) -> Iterator[PackedBlock]:
-    """Blocks of about `BLOCK_BYTES` from the Arrow batches of one partition, whose number is not known here."""
+    """Blocks of about `BLOCK_BYTES` from the Arrow batches of one partition; its number comes later."""
     held: list[tuple[Any, Any, Any]] = []
     size, number = 0, 0
     for batch in batches:
