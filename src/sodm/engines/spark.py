@@ -117,8 +117,8 @@ class _Work:
         rows = in_places(pieces, self.n_features, self.as_csr, self.dtype)
         if rows.shape[0] != len(index):
             raise RuntimeError(
-                f"A part came with {rows.shape[0]} rows instead of {len(index)}: the DataFrame gave other rows "
-                "when it was computed again. Save it, or checkpoint it, before the fit."
+                f"A part came with {rows.shape[0]} rows instead of {len(index)}: the DataFrame gave other "
+                "rows when it was computed again. Save it, or checkpoint it, before the fit."
             )
         del pieces
         started = time.perf_counter()
