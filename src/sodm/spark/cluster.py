@@ -89,13 +89,21 @@ class Cluster:
         try:
             yield
         except Exception as error:
+            if not type(error).__module__.startswith(("py4j", "pyspark")):
+                raise
             text = str(error)
             if any(sign in text for sign in (*_MEMORY_SIGNS, *_LOST_SIGNS)):
                 raise OutOfMemory(_what_to_change(text, doing, self.task_bytes)) from error
-            traceback = re.search(r"Traceback \(most recent call last\):\n(?:.*\n)*?(?=\s*\n|\s+at )", text)
-            if traceback is not None:
-                raise TaskFailed(f"A task failed on {doing}:\n{traceback[0].rstrip()}") from error
+            traceback = _traceback_in(text)
+            if traceback:
+                raise TaskFailed(f"A task failed on {doing}:\n{traceback}") from error
             raise
+
+
+def _traceback_in(text: str) -> str:
+    """The Python traceback in an error of Spark, without Java's."""
+    begin = text.find("Traceback (most recent call last)")
+    return "" if begin < 0 else re.split(r"\n\s*\n|\n\tat |\n SQLSTATE", text[begin:])[0].rstrip()
 
 
 def _what_to_change(text: str, doing: str, task_bytes: float) -> str:

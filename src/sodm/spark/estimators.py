@@ -63,7 +63,7 @@ class MachineEstimator(MachineParams, Estimator, DefaultParamsWritable, DefaultP
         cluster = Cluster.of(context)
         machine.n_jobs = cluster.task_cpus
         began = time.perf_counter()
-        with packed_rows(training, columns, cluster) as rows:
+        with cluster.errors("the rows"), packed_rows(training, columns, cluster) as rows:
             packing = time.perf_counter() - began
             held_out = None
             if validation is not None:
