@@ -153,12 +153,12 @@ def test_a_part_that_does_not_fit_is_refused_with_the_number_that_does(spark, mo
 
     X, y = rows_and_labels(600, 3)
     table = frame(spark, X, y.astype(float))
-    room = COPIES * 3 * 8 * 101 / USABLE  # for 101 rows of three values
+    room = COPIES * 3 * 8 * 201 / USABLE  # for 201 rows of three values
     monkeypatch.setattr(Cluster, "of", classmethod(lambda cls, context: Cluster(2, 1, room)))
-    with pytest.raises(ValueError, match="set n_partitions to 6 or more"):
+    with pytest.raises(ValueError, match="set n_partitions to 3 or more"):
         estimator().fit(table)
-    fitted = estimator(n_partitions=6, stop_tol=1.0).fit(table)
-    assert len(fitted.history_[0]["part_seconds"]) == 6
+    fitted = estimator(n_partitions=3, branching=3).fit(table)
+    assert fitted.history_[0]["n_rows"] == 600
 
 
 def test_scoring_names_what_is_wrong(spark):

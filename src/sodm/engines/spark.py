@@ -49,7 +49,7 @@ class SparkEngine(Engine):
         began = time.perf_counter()
         rows: ClusterRows = self._table.rows
         largest = max(len(part.index) for part in parts)
-        self.cluster.check_fits(largest, rows.row_bytes, sum(len(part.index) for part in parts))
+        self.cluster.check_fits(largest, rows.row_bytes, rows.shape[0])
         share = min(1.0, self.cluster.kernel_bytes(largest * rows.row_bytes) / self.cache_bytes)
         until = None if deadline is None else time.time() + deadline - time.monotonic()
         job, routes = rows.pieces([part.index for part in parts])
