@@ -166,5 +166,5 @@ def test_scoring_names_what_is_wrong(spark):
     model = estimator().fit(table)
     with pytest.raises(Exception, match="values that are NaN or infinite"):
         model.transform(small(spark, put(np.nan))).collect()
-    with pytest.raises(ValueError, match="has a column 'prediction' already"):
+    with pytest.raises(ValueError, match="has a column 'rawPrediction' already"):
         model.transform(model.transform(table))

@@ -75,7 +75,7 @@ class Cluster:
         fitting = ceil(n_total * row_bytes * COPIES / room)
         raise ValueError(
             f"A part of {n_rows} rows needs {need / 2**20:.0f} MB, and a task has {room / 2**20:.0f} MB: set "
-            f"n_partitions to {fitting} or more (merged parts are larger: raise stop_tol to end before them), "
+            f"n_partitions to {fitting} or more (merged parts are larger: a larger stop_tol ends before), "
             "or raise spark.executor.memoryOverhead or spark.executor.pyspark.memory."
         )
 

@@ -13,7 +13,7 @@ import sodm
 from sodm.spark.files import MachineReader, MachineWriter
 from sodm.spark.packing import find_columns
 from sodm.spark.params import MachineParams
-from sodm.spark.scoring import score, send
+from sodm.spark.scoring import Sent, score, send
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -34,7 +34,7 @@ class MachineModel(MachineParams, Model, MLWritable, MLReadable[Any]):
         super().__init__()
         self.machine = machine
         self.timings = timings or {}
-        self._sent: tuple[Any, list[Any]] | None = None
+        self._sent: tuple[Any, Sent] | None = None
 
     def to_sklearn(self) -> Any:
         """The Python estimator, fitted: it serves where there is no Spark."""
@@ -96,7 +96,7 @@ class MachineModel(MachineParams, Model, MLWritable, MLReadable[Any]):
             self.classes.dtype.kind not in "iufb",
         )
 
-    def _pieces(self, context: SparkContext) -> list[Any]:
+    def _pieces(self, context: SparkContext) -> Sent:
         """The machine on the executors; it is sent once for each application."""
         if self._sent is None or self._sent[0] is not context:
             threads = int(context.getConf().get("spark.task.cpus", "1"))

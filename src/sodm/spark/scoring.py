@@ -5,7 +5,9 @@ from __future__ import annotations
 import pickle
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,26 +19,34 @@ if TYPE_CHECKING:
 
 PIECE = 32 * 2**20  # bytes; one large object would have to be held in one Java array
 
-_ready: dict[int, Any] = {}  # machines of this process, by the broadcast they came with; the last one only
+_ready: dict[str, Any] = {}  # the machine that this process has put together last, by its name
 
 
-def send(context: Any, machine: Any) -> list[Any]:
+@dataclass(frozen=True)
+class Sent:
+    """A machine on its way: a name that no other has, and its pieces as broadcasts."""
+
+    name: str
+    pieces: list[Any]
+
+
+def send(context: Any, machine: Any) -> Sent:
     """A machine as broadcasts."""
     packed = pickle.dumps(machine, protocol=5)
-    return [context.broadcast(packed[at : at + PIECE]) for at in range(0, len(packed), PIECE)]
+    cuts = range(0, len(packed), PIECE)
+    return Sent(uuid4().hex, [context.broadcast(packed[at : at + PIECE]) for at in cuts])
 
 
-def received(pieces: list[Any]) -> Any:
+def received(sent: Sent) -> Any:
     """The machine, on an executor."""
-    key = pieces[0]._bid if hasattr(pieces[0], "_bid") else id(pieces[0])
-    if key not in _ready:
+    if sent.name not in _ready:
         _ready.clear()
-        _ready[key] = pickle.loads(b"".join(piece.value for piece in pieces))
-    return _ready[key]
+        _ready[sent.name] = pickle.loads(b"".join(piece.value for piece in sent.pieces))
+    return _ready[sent.name]
 
 
 def score(
-    frame: DataFrame, columns: Columns, pieces: list[Any], raw: str, prediction: str, is_text: bool
+    frame: DataFrame, columns: Columns, sent: Sent, raw: str, prediction: str, is_text: bool
 ) -> DataFrame:
     """The DataFrame with the values of f and the classes beside it; an empty name leaves a column out."""
     from pyspark.ml.linalg import VectorUDT
@@ -55,7 +65,7 @@ def score(
     def decide(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa
 
-        machine = received(pieces)
+        machine = received(sent)
         for batch in batches:
             if batch.num_rows == 0:
                 continue
