@@ -28,8 +28,7 @@ $(VENV)/.stamp-%: $(SOURCES) | $(BIN)/pip
 demo: $(VENV)/.stamp-all ## fit the exact machine and print a short result
 	$(BIN)/python -m sodm.demo
 
-# One process runs all tests of a group: those that share a Spark cluster.
-PYTEST_FLAGS := -n auto --dist loadgroup
+PYTEST_FLAGS := -n auto
 
 test: $(VENV)/.stamp-test ## all tests
 	$(BIN)/python -m pytest $(PYTEST_FLAGS)

@@ -11,10 +11,9 @@ import pytest
 REQUIRED = os.environ.get("SODM_REQUIRE_SPARK") == "1"
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        if item.path.name.startswith("test_spark"):
-            item.add_marker(pytest.mark.xdist_group("spark"))
+def pytest_itemcollected(item: pytest.Item) -> None:
+    if item.path.name.startswith("test_spark"):
+        item.add_marker(pytest.mark.xdist_group("spark"))
 
 
 def _absent(why: str) -> None:
