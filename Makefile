@@ -28,13 +28,11 @@ $(VENV)/.stamp-%: $(SOURCES) | $(BIN)/pip
 demo: $(VENV)/.stamp-all ## fit the exact machine and print a short result
 	$(BIN)/python -m sodm.demo
 
-PYTEST_FLAGS := -n auto
-
 test: $(VENV)/.stamp-test ## all tests
-	$(BIN)/python -m pytest $(PYTEST_FLAGS)
+	$(BIN)/python -m pytest -n auto
 
 test-fast: $(VENV)/.stamp-test ## the tests without the slow ones
-	$(BIN)/python -m pytest $(PYTEST_FLAGS) -m "not slow"
+	$(BIN)/python -m pytest -n auto -m "not slow"
 
 # CMake comes from the system if it is there, else from the development set-up.
 CMAKE_BIN := $(if $(shell cmake --version 2>/dev/null),,$(BIN)/)

@@ -11,9 +11,16 @@ import pytest
 REQUIRED = os.environ.get("SODM_REQUIRE_SPARK") == "1"
 
 
-def pytest_itemcollected(item: pytest.Item) -> None:
-    if item.path.name.startswith("test_spark"):
-        item.add_marker(pytest.mark.xdist_group("spark"))
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Tests on any process as it becomes free, but all that share the cluster on one, and those first."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class OneCluster(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return "spark" if "/test_spark_" in nodeid else nodeid
+
+    return OneCluster(config, log)
 
 
 def _absent(why: str) -> None:
