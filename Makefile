@@ -25,8 +25,8 @@ $(VENV)/.stamp-%: $(SOURCES) | $(BIN)/pip
 	$(BIN)/pip install --quiet ".[$*]"
 	@touch $@
 
-demo: $(VENV)/.stamp-all ## fit the exact machine and print a short result
-	$(BIN)/python -m sodm.demo
+demo: $(VENV)/.stamp-demo ## the machines side by side: a table, and demo.html with figures
+	$(BIN)/sodm demo --out demo.html
 
 test: $(VENV)/.stamp-test ## all tests
 	$(BIN)/python -m pytest -n auto

@@ -336,7 +336,3 @@ def test_without_the_extra_it_says_what_to_install(tmp_path: Path) -> None:
     (tmp_path / "typer.py").write_text("raise ImportError('no typer here', name='typer')\n")
     done = run("--version", code=1, PYTHONPATH=str(tmp_path))
     assert done.stderr == "sodm: the command line needs more packages: run `pip install sodm[cli]`.\n"
-
-
-def test_demo_runs() -> None:
-    assert "ODMClassifier" in run("demo").stdout

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from sodm.cli import options as o
+from sodm.demo import ROWS as DEMO_ROWS
 
 app = typer.Typer(
     name="sodm",
@@ -272,11 +273,17 @@ def convert(
 
 
 @app.command()
-def demo() -> None:
-    """Fit the machine beside scikit-learn's SVC on data that comes with scikit-learn."""
-    from sodm.demo import main
+def demo(
+    out: Annotated[Path, typer.Option("--out", "-o", help="Page to write.")] = Path("demo.html"),
+    rows: Annotated[
+        int, typer.Option(min=200, help="Rows to generate; a quarter is for testing.")
+    ] = DEMO_ROWS,
+    seed: o.SeedOption = 0,
+) -> None:
+    """Train all machines and scikit-learn's SVC on generated data; print a table, write a page."""
+    from sodm.demo.run import run
 
-    main()
+    run(out, rows, seed)
 
 
 def _is_number(text: str) -> bool:
