@@ -54,6 +54,8 @@ dual_gap_, violation_, objective_, n_kernel_evaluations_, n_features_in_
     True
     """
 
+    _regions: Regions | None = None  # the clusters that early prediction decides by
+
     def __init__(
         self,
         *,
