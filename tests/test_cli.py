@@ -215,7 +215,10 @@ def test_usage_errors_end_with_2(files: Path, arguments: list[str], says: str) -
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["train", "absent", "--out", "m"], "absent: No such file"),
+        (
+            ["train", "absent", "--out", "m"],
+            "absent is no file here, nor the name of a data set: those are gisette",
+        ),
         (["train", "iris.csv", "--out", "no/such/m"], "make the folder"),
         (["train", "bare.csv", "--out", "m"], "which column has the labels"),
         (["train", "bad", "--out", "m"], "bad, line 2, column 3"),
