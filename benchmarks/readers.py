@@ -16,7 +16,6 @@ from sklearn.datasets import load_svmlight_file
 from sodm import data
 from sodm.data.streams import blocks
 
-
 BAR_MB_PER_SECOND = 150  # what the LIBSVM reader has to reach on two cores
 
 

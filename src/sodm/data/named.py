@@ -103,7 +103,12 @@ SETS = {
 
 
 def names() -> list[str]:
-    """The names that :func:`load` knows."""
+    """The names that `load` knows.
+
+    Returns
+    -------
+    list of str
+    """
     return list(SETS)
 
 
@@ -113,11 +118,10 @@ def load(name: str, *, download: bool = True) -> Dataset:
     Parameters
     ----------
     name : str
-        One of :func:`names`.
+        One of `names`.
     download : bool, default=True
         Whether to fetch a set that is not here. What was fetched is kept in the cache folder: $SODM_CACHE,
-        else
-        ``sodm`` in the user's cache folder.
+        else ``sodm`` in the user's cache folder.
 
     Returns
     -------
