@@ -23,7 +23,7 @@ STRATA_COLOURS = (
     *("#4e79a7", "#f28e2b", "#e15759", "#76b7b2", "#59a14f", "#edc948"),
     *("#b07aa1", "#ff9da7", "#9c755f", "#8a8f98", "#3b9dd6", "#b3c32e"),
 )
-BINS = 50
+BINS = 40
 OUTLINED = "outlined"  # the page outlines such markers in its colour of text
 
 
@@ -72,7 +72,7 @@ def margins(outcomes: Sequence[Outcome]) -> Any:
             hovertemplate="%{y:.2f} at %{x:.2f}",
         )
     figure.add_vline(x=0, line_width=1, line_dash="dot", line_color="#7f7f86")
-    figure.update_xaxes(title="margin y f(x), divided by the mean margin; left of 0: wrong")
+    figure.update_xaxes(title="margin / mean margin")
     figure.update_yaxes(title="density", rangemode="tozero")
     return figure
 
