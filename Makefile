@@ -9,7 +9,7 @@ SOURCES := pyproject.toml CMakeLists.txt \
            $(shell find core bindings -type f) $(shell find src -type f -not -path '*/__pycache__/*')
 SANITIZERS := address,undefined thread
 
-.PHONY: demo test test-fast test-sanitize fuzz lint format bench-core bench-trees bench-linear clean help
+.PHONY: demo test test-fast test-sanitize fuzz lint format bench-core bench-trees bench-linear bench-spark clean help
 .DEFAULT_GOAL := help
 
 help:           ## this list
@@ -28,11 +28,14 @@ $(VENV)/.stamp-%: $(SOURCES) | $(BIN)/pip
 demo: $(VENV)/.stamp-demo ## the machines side by side: a table, and demo.html with figures
 	$(BIN)/sodm demo --out demo.html
 
+# One process runs all tests of a group: those that share a Spark cluster.
+PYTEST_FLAGS := -n auto --dist loadgroup
+
 test: $(VENV)/.stamp-test ## all tests
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest $(PYTEST_FLAGS)
 
 test-fast: $(VENV)/.stamp-test ## the tests without the slow ones
-	$(BIN)/python -m pytest -n auto -m "not slow"
+	$(BIN)/python -m pytest $(PYTEST_FLAGS) -m "not slow"
 
 # CMake comes from the system if it is there, else from the development set-up.
 CMAKE_BIN := $(if $(shell cmake --version 2>/dev/null),,$(BIN)/)
@@ -69,6 +72,9 @@ bench-trees: $(VENV)/.stamp-bench ## the tree machines: speed, accuracy, growth,
 
 bench-linear: $(VENV)/.stamp-bench ## speed and accuracy of the linear machine against its peers
 	$(BIN)/python benchmarks/linear.py
+
+bench-spark: $(VENV)/.stamp-bench ## the machines on a Spark cluster of two workers, against LinearSVC of MLlib
+	$(BIN)/python benchmarks/spark.py
 
 clean: ## remove what the other targets made
 	rm -rf $(VENV) build site

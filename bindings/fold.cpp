@@ -1,6 +1,7 @@
 // Folding of repeated rows.
 #include "fold.hpp"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 
 #include "arrays.hpp"
@@ -25,13 +26,15 @@ auto fold(const RowsView& view, IndexVector labels, int n_threads) {
                           to_numpy(std::move(folding.group), {n}));
 }
 
-auto hashes(const RowsView& view, int n_threads) {
+auto hashes(const RowsView& view, int n_threads, std::optional<IndexVector> labels) {
+    if (labels && static_cast<Index>(labels->shape(0)) != view.n)
+        throw std::invalid_argument("one label per row is needed");
     std::vector<std::uint64_t> values;
     {
         nb::gil_scoped_release nogil;
         PythonMonitor monitor;
         Threads threads(n_threads, &monitor);
-        values = hash_rows(view, threads);
+        values = hash_rows(view, labels ? labels->data() : nullptr, threads);
     }
     const std::size_t n = values.size();
     return to_numpy(std::move(values), {n});
@@ -51,15 +54,19 @@ void bind_fold(nb::module_& m) {
         nb::arg("data"), nb::arg("indices"), nb::arg("indptr"), nb::arg("features"), nb::arg("labels"),
         nb::arg("n_threads") = 1);
     m.def(
-        "hash_dense", [](AnyArray x, int n_threads) { return hashes(dense_view(x), n_threads); },
-        nb::arg("x"), nb::arg("n_threads") = 1);
+        "hash_dense",
+        [](AnyArray x, int n_threads, std::optional<IndexVector> labels) {
+            return hashes(dense_view(x), n_threads, labels);
+        },
+        nb::arg("x"), nb::arg("n_threads") = 1, nb::arg("labels") = nb::none());
     m.def(
         "hash_csr",
-        [](AnyArray data, AnyArray indices, AnyArray indptr, Index features, int n_threads) {
-            return hashes(csr_view(data, indices, indptr, features), n_threads);
+        [](AnyArray data, AnyArray indices, AnyArray indptr, Index features, int n_threads,
+           std::optional<IndexVector> labels) {
+            return hashes(csr_view(data, indices, indptr, features), n_threads, labels);
         },
-        nb::arg("data"), nb::arg("indices"), nb::arg("indptr"), nb::arg("features"),
-        nb::arg("n_threads") = 1);
+        nb::arg("data"), nb::arg("indices"), nb::arg("indptr"), nb::arg("features"), nb::arg("n_threads") = 1,
+        nb::arg("labels") = nb::none());
 }
 
 }  // namespace sodm::bindings

@@ -155,8 +155,8 @@ Folding fold_rows(const RowsView& view, const std::int64_t* labels, Threads& thr
     });
 }
 
-std::vector<std::uint64_t> hash_rows(const RowsView& view, Threads& threads) {
-    return with_rows(view, [&](const auto& rows) { return hashes_of(rows, view.n, nullptr, threads); });
+std::vector<std::uint64_t> hash_rows(const RowsView& view, const std::int64_t* labels, Threads& threads) {
+    return with_rows(view, [&](const auto& rows) { return hashes_of(rows, view.n, labels, threads); });
 }
 
 }  // namespace sodm

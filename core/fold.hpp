@@ -24,7 +24,8 @@ struct Folding {
 // the same too, to the last bit.
 Folding fold_rows(const RowsView& view, const std::int64_t* labels, Threads& threads);
 
-// A hash of the values of every row; the same for dense and CSR, single and double.
-std::vector<std::uint64_t> hash_rows(const RowsView& view, Threads& threads);
+// A hash of the values of every row; the same for dense and CSR, single and double. With labels, which may be
+// null, it is the one that `fold_rows` orders by.
+std::vector<std::uint64_t> hash_rows(const RowsView& view, const std::int64_t* labels, Threads& threads);
 
 }  // namespace sodm

@@ -27,6 +27,7 @@ from sodm.estimators.parameters import check_choice, check_flag, check_integer, 
 from sodm.estimators.progress import make_progress
 from sodm.estimators.threads import threads_for
 from sodm.estimators.weights import check_sample_weight, class_weights
+from sodm.problem.distant import DistantRows
 from sodm.problem.fold import fold, row_hashes
 from sodm.problem.kernels import KERNELS, Kernel, is_symmetric, resolve_gamma
 from sodm.problem.losses import HingeLoss, Loss, OdmLoss
@@ -99,12 +100,15 @@ class KernelMachineClassifier(ClassifierMixin, BaseEstimator):
             return self._fit(X, y, sample_weight)
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> KernelMachineClassifier:
-        began = time.perf_counter()
         self._check_parameters()
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=FLOATS, accept_large_sparse=True)
         check_classification_targets(y)
         X = self._check_kernel_matrix(canonical(X))
-        weights = check_sample_weight(sample_weight, X.shape[0])
+        return self._fit_rows(X, y, check_sample_weight(sample_weight, X.shape[0]))
+
+    def _fit_rows(self, X: Any, y: NDArray[Any], weights: NDArray[np.float64]) -> KernelMachineClassifier:
+        """Fit to rows that have been checked; they may be elsewhere."""
+        began = time.perf_counter()
         kept = np.flatnonzero(weights)
         classes, codes = np.unique(y[kept], return_inverse=True)
         if len(classes) < 2:
@@ -135,14 +139,14 @@ class KernelMachineClassifier(ClassifierMixin, BaseEstimator):
     ) -> tuple[Problem, NDArray[np.int64]]:
         """Leave out rows of weight zero and fold repeats; which rows of X are left is returned too."""
         n_threads = threads_for(self.n_jobs)
-        rows = X if len(kept) == X.shape[0] else X[kept]
+        rows = X if len(kept) == X.shape[0] else _select(X, kept)
         if self.kernel == "precomputed":
             rows = rows if len(kept) == X.shape[1] else rows[:, kept]
             if not is_symmetric(rows):
                 raise ValueError("kernel='precomputed' needs a symmetric kernel matrix X; use (X + X.T) / 2.")
         else:
             folded = fold(rows, codes, weights, n_threads)
-            rows, weights = rows[folded.first], folded.weights
+            rows, weights = _select(rows, folded.first), folded.weights
             codes, kept = codes[folded.first], kept[folded.first]
         kernel = Kernel(
             self.kernel,
@@ -323,7 +327,7 @@ class KernelMachineClassifier(ClassifierMixin, BaseEstimator):
                 "diagonal, so the fit is that of a kernel nearby. Choose another kernel, gamma or coef0; if "
                 "only rounding made it so, scale the features or set precision='double'.",
                 UserWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
         if np.all(result.converged):
             return
@@ -337,7 +341,7 @@ class KernelMachineClassifier(ClassifierMixin, BaseEstimator):
             f"duality gap of {result.gap[worst]:.2e} and a violation of {result.violation[worst]:.2e}, "
             f"above tol={self.tol:g} or sqrt(10 tol)={violation_tolerance(self.tol):.2g}. {remedy}.",
             ConvergenceWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
 
     def __sklearn_tags__(self) -> Tags:
@@ -362,6 +366,11 @@ def unchanged_on_failure(estimator: BaseEstimator) -> Iterator[None]:
 def _scalar_if_one(values: NDArray[Any]) -> Any:
     """A plain number for two classes, an array with one entry per class for more."""
     return values[0].item() if len(values) == 1 else np.asarray(values)
+
+
+def _select(rows: Any, index: NDArray[np.int64]) -> Any:
+    """Some of the rows; those that are elsewhere stay there."""
+    return rows.select(index) if isinstance(rows, DistantRows) else rows[index]
 
 
 def _equal(A: Any, B: Any) -> bool:

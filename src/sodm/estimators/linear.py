@@ -465,7 +465,7 @@ class LinearODMClassifier(ClassifierMixin, BaseEstimator):
         solver = self.solver
         if solver == "auto":
             solver = "dcd" if self.loss == "hinge" else "newton"
-        if solver == "newton" or not isinstance(source, MemoryRows):
+        if solver == "newton" or isinstance(source, ChunkedRows | RowsWithPast):
             cold = not np.any(start)
             return newton(
                 problem,
@@ -475,7 +475,8 @@ class LinearODMClassifier(ClassifierMixin, BaseEstimator):
                 history=history,
                 use_coarse=cold,
             )
-        rows = source.rows_in_c_order()
+        rows: Any = source  # rows that can be stepped on, here or on a cluster
+        rows = rows.rows_in_c_order()
         problem = LinearProblem(rows, len(start), self._odm_loss())
         rng = check_random_state(self.random_state)
         if solver == "dcd":

@@ -95,6 +95,10 @@ def describe(record: dict[str, Any]) -> str:
         parts.append(f"iteration {record['iteration']}")
     if "gap" in record:
         parts.append(f"gap {record['gap']:.2e}")
+    if "seconds" in record:
+        parts.append(f"{record['seconds']:.2f} s")
+    if "overhead" in record:
+        parts.append(f"overhead {record['overhead']:.2f} s")
     return ", ".join(parts)
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
-from sodm.engines.base import Block
+from sodm.engines.base import Block, Engine
 from sodm.engines.threads import ThreadEngine
 from sodm.estimators.base import FLOATS, KernelMachineClassifier, unchanged_on_failure
 from sodm.estimators.odm import SOLVERS
@@ -46,6 +46,8 @@ class TreeClassifier(KernelMachineClassifier):
     refine: bool
     budget: int | None
     checkpoint_dir: Any
+
+    _engine: Engine | None = None  # where parts are solved, if not on threads
 
     @abstractmethod
     def _system(self) -> System:
@@ -97,7 +99,7 @@ class TreeClassifier(KernelMachineClassifier):
                 int(self.cache_size * 2**20),
                 seed,
             ),
-            engine=ThreadEngine(problem.kernel.n_threads),
+            engine=self._engine or ThreadEngine(problem.kernel.n_threads),
             n_partitions=self._count(len(problem.weights)),
             branching=int(self.branching),
             stop=self._stop(),

@@ -12,6 +12,8 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
+from sodm.problem.distant import DistantRows
+
 RandomState = int | np.random.RandomState | None
 
 
@@ -77,7 +79,9 @@ class Partitioner(BaseEstimator):
 
 
 def as_rows(X: Any) -> Any:
-    """X as something whose rows can be picked: a two-dimensional array, or CSR."""
+    """X as something whose rows can be picked: a two-dimensional array, CSR, or rows elsewhere."""
+    if isinstance(X, DistantRows):
+        return X
     X = X.tocsr() if sparse.issparse(X) else np.asarray(X)
     if X.ndim != 2:
         raise ValueError(f"X must have two dimensions, rows and features; it has {X.ndim}.")

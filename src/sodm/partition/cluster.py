@@ -21,6 +21,7 @@ from sodm.partition.base import (
 from sodm.partition.basis import Basis, chunks
 from sodm.partition.dealing import sample_rows
 from sodm.partition.kernel_kmeans import kernel_kmeans
+from sodm.problem.distant import each
 
 
 class ClusterPartitioner(Partitioner):
@@ -124,9 +125,13 @@ class ClusterPartitioner(Partitioner):
         """
         if not hasattr(self, "_basis"):
             raise NotFittedError("ClusterPartitioner has no clusters yet: call split or cluster first.")
-        X = as_rows(X)
-        nearest = np.empty(X.shape[0], dtype=np.intp)
-        for run in chunks(X.shape[0], max(self._means.shape)):
-            # |phi(x) - c|^2 = k(x, x) - 2 <phi(x), c> + |c|^2; the first term is the same for all centres.
-            np.argmax(self._basis.apply(X[run], self._means) - self._half_norms, axis=1, out=nearest[run])
-        return nearest
+        basis, means, half_norms = self._basis, self._means, self._half_norms
+
+        def of(rows: Any) -> NDArray[np.intp]:
+            nearest = np.empty(rows.shape[0], dtype=np.intp)
+            for run in chunks(rows.shape[0], max(means.shape)):
+                # |phi(x) - c|^2 = k(x, x) - 2 <phi(x), c> + |c|^2; the first term is the same for all.
+                np.argmax(basis.apply(rows[run], means) - half_norms, axis=1, out=nearest[run])
+            return nearest
+
+        return each(as_rows(X), of)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from threadpoolctl import threadpool_limits
 
 from sodm.partition.base import KernelLike, Partitioner, check_at_least_one
 from sodm.partition.dealing import deal, sample_rows
+from sodm.problem.distant import each
 
 
 class DistributionPreservingPartitioner(Partitioner):
@@ -62,17 +64,21 @@ class DistributionPreservingPartitioner(Partitioner):
     ) -> NDArray[np.intp]:
         rows = sample_rows(X.shape[0], check_at_least_one(self.max_rows, "max_rows"), rng)
         n_clusters = min(check_at_least_one(self.n_clusters, "n_clusters"), len(rows))
-        X = _narrow(X)
         means = KMeans(n_clusters, n_init=1, random_state=rng)
         # With several threads k-means adds up its centres in no fixed order, and equal seeds may differ.
         with threadpool_limits(limits=1), warnings.catch_warnings():
             # Fewer distinct rows than clusters is fine: some clusters stay empty.
             warnings.simplefilter("ignore", ConvergenceWarning)
-            means.fit(X[rows])
-            self.clusters_ = means.predict(X).astype(np.intp, copy=False)
+            means.fit(_narrow(X[rows]))
+        self.clusters_ = each(X, partial(_nearest_centre, means))
         self.centers_ = means.cluster_centers_
         alike = np.zeros_like(classes)
         return deal(self.clusters_, classes if self.balance_classes else alike, n_partitions, rng)
+
+
+def _nearest_centre(means: KMeans, rows: Any) -> NDArray[np.intp]:
+    with threadpool_limits(limits=1):
+        return means.predict(_narrow(rows)).astype(np.intp, copy=False)
 
 
 def _narrow(X: Any) -> Any:

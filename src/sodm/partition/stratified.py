@@ -11,6 +11,7 @@ from sodm.partition.angle import minimal_principal_angle
 from sodm.partition.base import KernelLike, Partitioner, check_at_least_one, require_kernel
 from sodm.partition.basis import Basis, chunks, diagonal, greedy_pivots
 from sodm.partition.dealing import deal, sample_rows
+from sodm.problem.distant import each
 
 
 class StratifiedPartitioner(Partitioner):
@@ -109,7 +110,11 @@ def nearest_landmark(X: Any, kernel: KernelLike, landmarks: NDArray[np.intp]) ->
     """
     basis = Basis.of(kernel, X, landmarks)
     half_norms = diagonal(kernel, X, landmarks) / 2
-    nearest = np.empty(X.shape[0], dtype=np.intp)
-    for run in chunks(X.shape[0], len(landmarks)):
-        np.argmax(basis.block(X[run]) - half_norms, axis=1, out=nearest[run])
-    return nearest
+
+    def of(rows: Any) -> NDArray[np.intp]:
+        nearest = np.empty(rows.shape[0], dtype=np.intp)
+        for run in chunks(rows.shape[0], len(half_norms)):
+            np.argmax(basis.block(rows[run]) - half_norms, axis=1, out=nearest[run])
+        return nearest
+
+    return each(X, of)

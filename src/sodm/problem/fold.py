@@ -17,7 +17,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sodm import _core
+from sodm.problem.distant import DistantRows
 from sodm.problem.rows import csr_parts
+
+# Added to the labels for a second hash, where rows cannot be compared because they are apart.
+_OTHER = 2**32
 
 
 @dataclass(frozen=True)
@@ -62,7 +66,9 @@ def fold(X: Any, labels: NDArray[np.int64], weights: NDArray[np.float64], n_thre
     [2.0, 1.0, 2.0, 1.0]
     """
     labels = np.ascontiguousarray(labels, dtype=np.int64)
-    if sparse.issparse(X):
+    if isinstance(X, DistantRows):
+        first, group = _fold_apart(X, labels)
+    elif sparse.issparse(X):
         first, group = _core.fold_csr(*csr_parts(X), X.shape[1], labels, n_threads)
     else:
         first, group = _core.fold_dense(X, labels, n_threads)
@@ -70,8 +76,28 @@ def fold(X: Any, labels: NDArray[np.int64], weights: NDArray[np.float64], n_thre
     return Folded(first, summed, group)
 
 
-def row_hashes(X: Any, n_threads: int = 1) -> NDArray[np.uint64]:
-    """A hash of the values of every row, the same for dense and CSR, single and double."""
+def _fold_apart(X: DistantRows, labels: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The same for rows that are apart: they are taken for equal if 128 bits of hashes are."""
+
+    def two_hashes(rows: Any, own: NDArray[np.int64]) -> NDArray[np.uint64]:
+        return np.column_stack([row_hashes(rows, labels=own), row_hashes(rows, labels=own + _OTHER)])
+
+    hashes = X.each(two_hashes, labels)
+    order = np.lexsort((hashes[:, 1], hashes[:, 0]))  # stable: the first of equal rows stays the first
+    in_order = hashes[order]
+    new = np.append(True, np.any(in_order[1:] != in_order[:-1], axis=1))
+    group = np.empty(len(order), dtype=np.int64)
+    group[order] = np.cumsum(new) - 1
+    return order[new].astype(np.int64), group
+
+
+def row_hashes(X: Any, n_threads: int = 1, labels: NDArray[np.int64] | None = None) -> NDArray[np.uint64]:
+    """A hash of the values of every row, the same for dense and CSR, single and double.
+
+    With labels, it is the hash by which `fold` orders the rows.
+    """
+    if isinstance(X, DistantRows):
+        return X.each(row_hashes)
     if sparse.issparse(X):
-        return _core.hash_csr(*csr_parts(X), X.shape[1], n_threads)
-    return _core.hash_dense(X, n_threads)
+        return _core.hash_csr(*csr_parts(X), X.shape[1], n_threads, labels)
+    return _core.hash_dense(X, n_threads, labels)

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sodm import _core
+from sodm.problem.distant import DistantRows
 from sodm.problem.rows import canonical, csr_parts
 
 KERNELS = ("linear", "rbf", "poly", "sigmoid", "laplacian", "precomputed")
@@ -61,6 +62,8 @@ def _variance(X: Any, weights: NDArray[np.float64] | None) -> float:
     """Variance of all values of X, rows weighted, without a copy of X."""
     n, d = X.shape
     share = np.full(n, 1.0 / n) if weights is None else weights / weights.sum()
+    if isinstance(X, DistantRows):
+        return _variance_apart(X, share)
     if sparse.issparse(X):
         row = np.repeat(np.arange(n), np.diff(X.indptr))
         per_value = share[row] / d
@@ -69,6 +72,24 @@ def _variance(X: Any, weights: NDArray[np.float64] | None) -> float:
         return max(square - mean**2, 0.0) if square > 0 else 0.0
     mean = sum(float(share[s] @ X[s].mean(axis=1, dtype=np.float64)) for s in _chunks(n, d))
     return sum(float(share[s] @ ((X[s] - mean) ** 2).mean(axis=1, dtype=np.float64)) for s in _chunks(n, d))
+
+
+def _variance_apart(X: DistantRows, share: NDArray[np.float64]) -> float:
+    """The same for rows that are elsewhere: what is added up here is a number for each row."""
+    n, d = X.shape
+
+    def add_up(numbers: NDArray[np.float64]) -> float:
+        return sum(float(share[s] @ numbers[s]) for s in _chunks(n, d))
+
+    if X.sparse:
+        mean, square = (
+            add_up(X.each(lambda rows, k=k: np.asarray(rows.astype(np.float64).power(k).sum(axis=1)).ravel()))
+            / d
+            for k in (1, 2)
+        )
+        return max(square - mean**2, 0.0) if square > 0 else 0.0
+    mean = add_up(X.each(lambda rows: rows.mean(axis=1, dtype=np.float64)))
+    return add_up(X.each(lambda rows: ((rows - mean) ** 2).mean(axis=1, dtype=np.float64)))
 
 
 def is_symmetric(K: NDArray[Any]) -> bool:

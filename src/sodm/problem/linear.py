@@ -161,6 +161,20 @@ class MemoryRows:
             return self.width <= 1024 and min(per_row**2, self.width**2 / 8) < 240 * per_row
         return self.width < 960
 
+    def largest_square(self) -> float:
+        """The largest weight times squared norm of a row."""
+        norms = self.core.squared_norms()
+        return float((norms if self.weights is None else norms * self.weights).max())
+
+    def place_nodes(self, nodes: Sequence[NDArray[np.int64]]) -> None:
+        """Rows by the nodes that step on them; in memory each is as near as the other."""
+
+    def svrg_steps(
+        self, scale: float, step: float, run: NDArray[np.int64], anchor: Array, mean: Array, w: Array
+    ) -> None:
+        """Steps on these rows one after the other, which change w (see `sodm.solvers.variance_reduced`)."""
+        self.core.svrg_steps(self.positive, self.margin_loss, scale, step, run, anchor, mean, w)
+
     def rows_in_c_order(self) -> MemoryRows:
         """These rows, laid out for methods that take them one at a time."""
         if sparse.issparse(self.X) or self.X.strides[1] == self.X.itemsize or self.X.shape[1] == 1:

@@ -92,4 +92,5 @@ def dsvrg(
 ) -> LinearResult:
     """Run DSVRG; `rows` is the source of `problem`, in C order, `partition` the partition of each row."""
     plan = DsvrgPlan(problem, partition, n_partitions, steps_per_node, rng)
+    rows.place_nodes([node.rows for node in plan.nodes])
     return run_epochs(problem, rows, plan, start, settings, history)

@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sodm import _core
-from sodm.problem.linear import LinearProblem, MemoryRows
+from sodm.problem.linear import LinearProblem
 from sodm.solvers.linear_result import History, LinearResult, relative_gap
 
 Array = NDArray[np.float64]
@@ -213,8 +213,8 @@ class NewtonSearch:
 
 
 def _single(problem: LinearProblem) -> bool:
-    rows = problem.source
-    return isinstance(rows, MemoryRows) and rows.X.dtype == np.float32
+    X = getattr(problem.source, "X", None)
+    return X is not None and X.dtype == np.float32
 
 
 def _solve(curvature: Array, right: Array) -> Array:

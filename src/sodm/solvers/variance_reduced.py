@@ -59,10 +59,7 @@ class Epochs:
 
 def safe_step(rows: MemoryRows, scale: float, loss_curvature: float = 1.0) -> float:
     """1 / (2 L), L the largest smoothness constant of an f_i: 1 + n s_i |x_i|^2 lam / (W (1-theta)^2)."""
-    norms = rows.core.squared_norms()
-    if rows.weights is not None:
-        norms = norms * rows.weights
-    return 0.5 / (1.0 + rows.n * scale * loss_curvature * float(norms.max()))
+    return 0.5 / (1.0 + rows.n * scale * loss_curvature * rows.largest_square())
 
 
 def run_epochs(
@@ -86,9 +83,7 @@ def run_epochs(
         done += 1
         there, n_steps = w.copy(), 0
         for run in plan.runs():
-            rows.core.svrg_steps(
-                rows.positive, rows.margin_loss, scale * rows.n, step, run, w, here.gradient - w, there
-            )
+            rows.svrg_steps(scale * rows.n, step, run, w, here.gradient - w, there)
             n_steps += len(run)
         passes += plan.work(n_steps)
         beyond = plan.anchor(there) if np.all(np.isfinite(there)) else None

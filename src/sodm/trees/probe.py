@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sodm.engines.base import Block, Table
+from sodm.problem.distant import DistantRows
 from sodm.problem.problem import Problem
 from sodm.trees.local import decide
 
@@ -83,6 +84,11 @@ class Probe:
 
 def machine_values(problem: Problem, duals: Array, block: Block) -> Array:
     """f of the machine with these duals at the rows of a block, shape (n_problems, m)."""
+    if isinstance(problem.rows, DistantRows):
+        kernel = problem.kernel
+        return problem.rows.machine(
+            lambda rows, coefficients: decide(kernel, block, rows, coefficients), problem.signs * duals
+        )
     support = np.flatnonzero(np.any(duals != 0, axis=0))
     values = np.zeros((len(duals), block.rows.shape[0]))
     for first in range(0, len(support), MODEL_ROWS):

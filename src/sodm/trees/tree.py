@@ -325,6 +325,7 @@ class _Training:
                 accuracy=accuracy,
             )
         )
+        self._tell_solved()
         return now
 
     def _refine(
@@ -384,6 +385,22 @@ class _Training:
         if self.history:
             record["gap"] = float(np.max(self.history[-1].gap))
         self.tree.progress(record)
+
+    def _tell_solved(self) -> None:
+        """What the level took, and what of it was lost around the parts."""
+        if self.tree.progress is None:
+            return
+        record = self.history[-1]
+        seconds, n_parts = record.seconds, record.n_partitions
+        self.tree.progress(
+            {
+                "stage": f"level {record.level}: {n_parts} part{'s' * (n_parts > 1)} solved",
+                "rows": record.n_rows,
+                "gap": float(np.max(record.gap)),
+                "seconds": seconds.solve - seconds.engine,
+                "overhead": seconds.engine,
+            }
+        )
 
 
 def _plain(values: Array) -> Any:

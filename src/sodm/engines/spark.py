@@ -1,0 +1,150 @@
+"""Parts as tasks of a Spark stage: the second engine.
+
+A level is one plain job. Blocks of rows that lie on the executors are cut by part, one shuffle brings the
+pieces of each part together with what its task is told, and the task runs. No row passes the driver, no
+stage is a barrier: a task that is lost with its executor is run again elsewhere, and gives the same.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from sodm import _core
+from sodm.engines.base import Arrays, Block, Engine, Part, Slot, Table, Task
+from sodm.spark.blocks import in_places
+from sodm.spark.cluster import Cluster
+from sodm.spark.rows import ClusterRows
+
+
+class SparkEngine(Engine):
+    """Each part a task.
+
+    Parameters
+    ----------
+    cluster : Cluster
+        What a task may use.
+    cache_bytes : int
+        What the task's solver has been promised for kernel values; it gets less where an executor has less.
+
+    Attributes
+    ----------
+    seconds : dict
+        Summed over all calls: `solve`, the tasks themselves as if all slots had been busy all the time;
+        `shuffle`, what it took to put the rows of parts together, likewise; `schedule`, the rest.
+    """
+
+    def __init__(self, cluster: Cluster, cache_bytes: int) -> None:
+        self.cluster, self.cache_bytes = cluster, cache_bytes
+        self.seconds = {"solve": 0.0, "shuffle": 0.0, "schedule": 0.0}
+
+    def keep(self, table: Table) -> None:
+        self._table = table
+
+    def map(self, task: Task, parts: Sequence[Part], deadline: float | None = None) -> list[Arrays | None]:
+        if not parts:
+            return []
+        began = time.perf_counter()
+        rows: ClusterRows = self._table.rows
+        largest = max(len(part.index) for part in parts)
+        self.cluster.check_fits(largest, rows.row_bytes, rows.shape[0])
+        share = min(1.0, self.cluster.kernel_bytes(largest * rows.row_bytes) / self.cache_bytes)
+        until = None if deadline is None else time.time() + deadline - time.monotonic()
+        job, routes = rows.pieces([part.index for part in parts])
+        context = job.context
+        common = _common([part.message for part in parts])
+        sent = context.broadcast({name: parts[0].message[name] for name in common})
+        told = context.parallelize(
+            [(k, self._told(part, common)) for k, part in enumerate(parts)],
+            min(len(parts), self.cluster.slots),
+        )
+        work = _Work(
+            task, sent, self.cluster.task_cpus, share, until, rows.shape[1], rows.sparse, rows.found.dtype
+        )
+        with self.cluster.errors(f"{len(parts)} parts of up to {largest} rows"):
+            done = told.union(job).partitionBy(len(parts), int).mapPartitions(work).collect()
+        sent.destroy()
+        routes.destroy()
+        results: list[Arrays | None] = [None] * len(parts)
+        at_once = min(len(parts), self.cluster.slots)
+        solve = shuffle = 0.0
+        for k, result, reading, solving in done:
+            results[k] = result
+            solve, shuffle = solve + solving / at_once, shuffle + reading / at_once
+        wall = time.perf_counter() - began
+        for name, value in (("solve", solve), ("shuffle", shuffle), ("schedule", wall - solve - shuffle)):
+            self.seconds[name] += max(0.0, value)
+        self.overhead += max(0.0, wall - solve)
+        return results
+
+    def _told(self, part: Part, common: set[str]) -> tuple[Any, Any, Any, Arrays]:
+        message = {name: value for name, value in part.message.items() if name not in common}
+        return part.index, self._table.signs[:, part.index], self._table.weights[part.index], message
+
+
+class _Work:
+    """What one task of the stage does."""
+
+    def __init__(
+        self,
+        task: Task,
+        sent: Any,
+        n_threads: int,
+        share: float,
+        until: float | None,
+        n_features: int,
+        as_csr: bool,
+        dtype: Any,
+    ) -> None:
+        self.task, self.sent, self.n_threads, self.share, self.until = task, sent, n_threads, share, until
+        self.n_features, self.as_csr, self.dtype = n_features, as_csr, dtype
+
+    def __call__(
+        self, arrived: Iterable[tuple[int, Any]]
+    ) -> Iterator[tuple[int, Arrays | None, float, float]]:
+        began = time.perf_counter()
+        pieces, told = [], None
+        for number, item in arrived:
+            if len(item) == 4:
+                k, told = number, item
+            else:
+                pieces.append(item)
+        if told is None:
+            return
+        index, signs, weights, message = told
+        rows = in_places(pieces, self.n_features, self.as_csr, self.dtype)
+        if rows.shape[0] != len(index):
+            raise RuntimeError(
+                f"A part came with {rows.shape[0]} rows instead of {len(index)}: the DataFrame gave other "
+                "rows when it was computed again. Save it, or checkpoint it, before the fit."
+            )
+        del pieces
+        started = time.perf_counter()
+        stop = _core.StopToken()
+        clock = None
+        if self.until is not None:
+            clock = threading.Timer(max(0.0, self.until - time.time()), stop.stop)
+            clock.start()
+        result = None
+        try:
+            if self.until is None or time.time() < self.until:
+                block = Block(rows, index, signs, weights)
+                result = self.task(block, self.sent.value | message, Slot(self.n_threads, self.share, stop))
+        except _core.Interrupted:
+            pass
+        finally:
+            if clock is not None:
+                clock.cancel()
+        yield k, result, started - began, time.perf_counter() - started
+
+
+def _common(messages: Sequence[Arrays]) -> set[str]:
+    """What all tasks are told alike: it is sent to each executor once."""
+    first = messages[0]
+    return {
+        name
+        for name, value in first.items()
+        if all(name in message and message[name] is value for message in messages)
+    }

@@ -1,0 +1,238 @@
+"""The linear problem over rows on a cluster: what `sodm.problem.linear.Source` asks for, as sums over blocks.
+
+newton   one pass is one job: every block adds up loss, gradient and Hessian with the compiled pass, and
+         the partial sums are added in a fixed order, on executors first where there are many
+dsvrg    the gradient of all rows as above; then the run of each node is a job of one single task
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pyspark import StorageLevel
+from sklearn.utils.multiclass import check_classification_targets
+
+from sodm.estimators.labels import encode
+from sodm.estimators.weights import class_weights
+from sodm.problem.linear import SMALL, Curvature, MemoryRows, Sums
+from sodm.spark.blocks import PackedBlock, in_form, in_places
+from sodm.spark.cluster import Cluster
+from sodm.spark.rows import ClusterRows
+
+Array = NDArray[np.float64]
+
+
+class LinearBlocks:
+    """How a block becomes rows of the linear problem, on the executors and at the driver alike."""
+
+    def __init__(self, machine: Any, classes: NDArray[Any], factors: Array, as_csr: bool) -> None:
+        self.machine, self.classes, self.factors, self.as_csr = machine, classes, factors, as_csr
+
+    def of(self, rows: Any, labels: NDArray[Any], weights: Array | None) -> MemoryRows:
+        """Rows with their labels and weights."""
+        codes = encode(labels, self.classes)
+        if self.machine.class_weight is not None:
+            weights = np.where(codes >= 0, self.factors[codes], 0.0) * (1.0 if weights is None else weights)
+        return self.machine._memory_rows(in_form(rows, self.as_csr), codes, weights, len(self.classes))
+
+    def __call__(self, block: PackedBlock) -> MemoryRows:
+        assert block.labels is not None
+        return self.of(block.rows, block.labels, block.weights)
+
+
+class ClusterLinearRows:
+    """A source of rows, see `sodm.problem.linear.Source`."""
+
+    def __init__(self, rows: ClusterRows, blocks: LinearBlocks, weight: float, cluster: Cluster) -> None:
+        self.X, self.blocks, self.weight, self.cluster = rows, blocks, weight, cluster
+        self.classes = blocks.classes
+        self.positive = positive_classes(len(self.classes))
+        self.n = rows.shape[0]
+        self.width = rows.shape[1] + int(blocks.machine._bias() != 0)
+        self.n_threads = cluster.task_cpus
+        self.seconds = {"solve": 0.0, "shuffle": 0.0, "schedule": 0.0}
+        self._curvature: Curvature = "none"
+        self._w = np.zeros((len(self.positive), self.width))
+        self._coarse: MemoryRows | None = None
+        self._nodes: Any = None
+
+    @classmethod
+    def of(cls, machine: Any, rows: ClusterRows, cluster: Cluster) -> ClusterLinearRows:
+        """Find the classes, and what each of them weighs."""
+        classes = np.array(list(rows.found.totals))
+        check_classification_targets(classes)
+        machine._need_two(classes, rows.found.weighted)
+        per_class = np.array(list(rows.found.totals.values()))
+        factors = class_weights(machine.class_weight, classes, np.arange(len(classes)), per_class)
+        blocks = LinearBlocks(machine, classes, factors, rows.sparse)
+        return cls(rows, blocks, float(np.sum(factors * per_class)), cluster)
+
+    def release(self) -> None:
+        """Give up what is cached besides the blocks."""
+        if self._nodes is not None:
+            self._nodes.unpersist()
+            self._routes.destroy()
+
+    # ------------------------------------------------------------------------------ sums over all rows
+
+    def start(self, curvature: Curvature) -> None:
+        self._curvature = curvature
+
+    def evaluate(self, problems: Sequence[int], w: Array) -> Sums:
+        chosen, curvature, make = list(problems), self._curvature, self.blocks
+        self._w[chosen] = w
+
+        def sums(block: PackedBlock) -> _Timed:
+            began = time.perf_counter()
+            rows = make(block)
+            rows.start(curvature)
+            return _Timed(rows.evaluate(chosen, w), began)
+
+        return self._add_up(sums)
+
+    def times(self, problems: Sequence[int], v: Array) -> Array:
+        chosen, at, make = list(problems), self._w[list(problems)], self.blocks
+
+        def product(block: PackedBlock) -> _Timed:
+            began = time.perf_counter()
+            rows = make(block)
+            rows.start("none")
+            rows.evaluate(chosen, at)
+            return _Timed(rows.times(chosen, v), began)
+
+        return self._add_up(product)
+
+    def _add_up(self, of_block: Any) -> Any:
+        began = time.perf_counter()
+        with self.cluster.errors("a pass over the rows"):
+            total = self.X.add_up(of_block)
+        assert total is not None
+        self._count(time.perf_counter() - began, total.seconds / self.cluster.slots)
+        return total.value
+
+    def _count(self, wall: float, solve: float) -> None:
+        self.seconds["solve"] += solve
+        self.seconds["schedule"] += max(0.0, wall - solve)
+
+    # ---------------------------------------------------------------------------- a few rows at the driver
+
+    def coarse(self) -> MemoryRows | None:
+        if self.n < 2 * SMALL:
+            return None
+        if self._coarse is None:
+            step = min(64, self.n // SMALL)
+            self._coarse = self._every(step)
+        return self._coarse if self._coarse.weight > 0 else None
+
+    def _every(self, step: int) -> MemoryRows:
+        """Every so many-th row, the same that a machine with all rows at hand would take."""
+        index = np.arange(0, self.n, step)
+        return self.blocks.of(*self.X.take(index))
+
+    def gradient_at_zero(self) -> Array:
+        rows = self.coarse()
+        if rows is not None:
+            norms = np.linalg.norm(rows.every(1).half_gradient_at_zero(), axis=1) * (
+                self.weight / rows.weight
+            )
+            if np.all(norms > 0):
+                return norms
+        curvature, at = self._curvature, self._w.copy()
+        self.start("none")
+        gradient = self.evaluate(range(len(self.positive)), np.zeros_like(self._w)).gradient
+        self._curvature, self._w = curvature, at
+        return np.linalg.norm(gradient, axis=1)
+
+    def gram_pays(self) -> bool:
+        # A product costs a whole job here, so the matrix is taken as long as it can be moved at all.
+        return len(self.positive) * self.width**2 <= 2**22
+
+    # ------------------------------------------------------------------------------------ node to node
+
+    def rows_in_c_order(self) -> ClusterLinearRows:
+        """Blocks are in that order."""
+        return self
+
+    @property
+    def labels(self) -> NDArray[np.int32]:
+        """The class number of each row."""
+        return encode(self.X.labels(), self.classes)
+
+    def largest_square(self) -> float:
+        """The largest weight times squared norm of a row."""
+        make = self.blocks
+        return max(self.X.blocks.map(lambda block: make(block).largest_square()).collect())
+
+    def place_nodes(self, nodes: Sequence[NDArray[np.int64]]) -> None:
+        """One shuffle: the rows of each node into one partition, which is cached."""
+        began = time.perf_counter()
+        labels = self.X.labels()
+        weights = self.X.weights()
+        told = [
+            (k, (index, labels[index], None if weights is None else weights[index]))
+            for k, index in enumerate(nodes)
+        ]
+        n_features, as_csr, dtype = self.X.shape[1], self.X.sparse, self.X.found.dtype
+
+        def put_together(arrived: Any) -> Any:
+            pieces, own = [], None
+            for _, item in arrived:
+                if len(item) == 3:
+                    own = item
+                else:
+                    pieces.append(item)
+            if own is not None:
+                yield (*own, in_places(pieces, n_features, as_csr, dtype))
+
+        for index in nodes:
+            self.cluster.check_fits(len(index), self.X.row_bytes, self.n)
+        context = self.X.blocks.context
+        pieces, self._routes = self.X.pieces(list(nodes))
+        placed = context.parallelize(told, self.cluster.slots).union(pieces).partitionBy(len(nodes), int)
+        self._nodes = placed.mapPartitions(put_together).persist(StorageLevel.MEMORY_AND_DISK)
+        self._node_of = np.empty(self.n, dtype=np.int64)
+        for k, index in enumerate(nodes):
+            self._node_of[index] = k
+        with self.cluster.errors("moving the rows to their nodes"):
+            self._nodes.count()
+        self.seconds["shuffle"] += time.perf_counter() - began
+
+    def svrg_steps(
+        self, scale: float, step: float, run: NDArray[np.int64], anchor: Array, mean: Array, w: Array
+    ) -> None:
+        """A run of steps on the rows of one node: a job of one task, which changes w."""
+        began = time.perf_counter()
+        node, make, before = int(self._node_of[run[0]]), self.blocks, w.copy()
+
+        def steps(blocks: Any) -> Any:
+            for index, labels, weights, rows in blocks:
+                started = time.perf_counter()
+                own = make.of(rows, labels, weights)
+                order = np.searchsorted(index, run)
+                own.svrg_steps(scale, step, order, anchor, mean, before)
+                yield before, time.perf_counter() - started
+
+        with self.cluster.errors(f"the steps of node {node}"):
+            ((after, seconds),) = self.X.blocks.context.runJob(self._nodes, steps, [node])
+        w[...] = after
+        self._count(time.perf_counter() - began, seconds)
+
+
+class _Timed:
+    """A sum, and the seconds that went into it."""
+
+    def __init__(self, value: Any, began: float, seconds: float | None = None) -> None:
+        self.value = value
+        self.seconds = time.perf_counter() - began if seconds is None else seconds
+
+    def __add__(self, other: _Timed) -> _Timed:
+        return _Timed(self.value + other.value, 0.0, self.seconds + other.seconds)
+
+
+def positive_classes(n_classes: int) -> NDArray[np.int32]:
+    """The positive class of each problem: the second of two, or each in its turn."""
+    return np.arange(n_classes, dtype=np.int32) if n_classes > 2 else np.array([1], dtype=np.int32)

@@ -1,0 +1,301 @@
+"""From a DataFrame to blocks: Arrow batches become arrays, never single rows.
+
+A first pass also looks for what cannot be trained on. It does not raise: a failing task would be tried again,
+and its message would come wrapped in a traceback. What it finds is counted, and the driver says it once.
+"""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from sodm.problem.rows import canonical
+from sodm.spark.blocks import BLOCK_BYTES, PackedBlock, size_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Which columns of a DataFrame are what.
+
+    Attributes
+    ----------
+    features : tuple of str
+        One column of vectors or arrays, or several of numbers.
+    kind : {"vector", "array", "numbers"}
+    single : bool
+        Whether they are all of single precision.
+    label, weight : str or None
+    """
+
+    features: tuple[str, ...]
+    kind: str
+    single: bool
+    label: str | None = None
+    weight: str | None = None
+
+    @property
+    def dtype(self) -> type:
+        """Of the packed features."""
+        return np.float32 if self.single else np.float64
+
+
+def find_columns(
+    frame: DataFrame,
+    features: str,
+    several: list[str] | None,
+    label: str | None = None,
+    weight: str | None = None,
+) -> Columns:
+    """The columns by name, their types checked."""
+    from pyspark.ml.linalg import VectorUDT
+    from pyspark.sql import types
+
+    known = {field.name: field.dataType for field in frame.schema.fields}
+
+    def type_of(name: str, role: str) -> Any:
+        if name not in known:
+            raise ValueError(f"{role} names the column {name!r}, which is not there: {', '.join(known)}.")
+        return known[name]
+
+    def refuse(name: str, role: str, must_be: str) -> None:
+        raise TypeError(
+            f"{role} {name!r} must be {must_be}; it is of type {known[name].simpleString()}: cast it."
+        )
+
+    if label is not None and not isinstance(
+        type_of(label, "labelCol"), types.NumericType | types.StringType | types.BooleanType
+    ):
+        refuse(label, "labelCol", "a column of numbers, booleans or text")
+    if weight is not None and not isinstance(type_of(weight, "weightCol"), types.NumericType):
+        refuse(weight, "weightCol", "a column of numbers")
+    if several:
+        for name in several:
+            if not isinstance(type_of(name, "featuresCols"), types.NumericType):
+                refuse(name, "featuresCols", "a column of numbers")
+        single = all(isinstance(known[name], types.FloatType) for name in several)
+        return Columns(tuple(several), "numbers", single, label, weight)
+    kind = type_of(features, "featuresCol")
+    if isinstance(kind, VectorUDT):
+        return Columns((features,), "vector", False, label, weight)
+    if isinstance(kind, types.ArrayType) and isinstance(kind.elementType, types.NumericType):
+        return Columns((features,), "array", isinstance(kind.elementType, types.FloatType), label, weight)
+    refuse(features, "featuresCol", "a column of vectors or of arrays of numbers")
+    raise AssertionError
+
+
+def pack(frame: DataFrame, columns: Columns) -> Any:
+    """The rows of a DataFrame as an RDD of packed blocks."""
+    from pyspark.sql import functions as F
+
+    wanted = feature_columns(columns)
+    if columns.label is not None:
+        wanted.append(F.col(_quoted(columns.label)).alias("label"))
+    if columns.weight is not None:
+        wanted.append(F.col(_quoted(columns.weight)).cast("double").alias("weight"))
+
+    def blocks(batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow as pa
+
+        for block in pack_batches(batches, columns):
+            yield pa.RecordBatch.from_pydict({"block": [pickle.dumps(block, protocol=5)]})
+
+    packed = map_in_arrow(frame.select(*wanted), blocks, "block binary")
+    return packed.rdd.mapPartitionsWithIndex(_placed)
+
+
+def _placed(partition: int, rows: Iterable[Any]) -> Iterator[PackedBlock]:
+    """Blocks with the number of their partition.
+
+    It must be that of this RDD. A task has a partition's number too, but where a lost block is packed again
+    in a later stage, it is that of the later stage.
+    """
+    for row in rows:
+        block = pickle.loads(row[0])
+        block.place = (partition, block.place[1])
+        yield block
+
+
+def map_in_arrow(frame: DataFrame, function: Any, schema: Any) -> DataFrame:
+    """`DataFrame.mapInArrow`; Spark's warning about the version of pandas is no concern of ours."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
+        return frame.mapInArrow(function, schema)
+
+
+def feature_columns(columns: Columns) -> list[Any]:
+    """The columns of the features as `features_of` takes them."""
+    from pyspark.sql import functions as F
+
+    number = "float" if columns.single else "double"
+    wanted = []
+    for k, name in enumerate(columns.features):
+        column = F.col(_quoted(name))
+        if columns.kind == "vector":
+            column = F.unwrap_udt(column)
+        else:
+            column = column.cast(number if columns.kind == "numbers" else f"array<{number}>")
+        wanted.append(column.alias(feature_name(k)))
+    return wanted
+
+
+def feature_name(k: int) -> str:
+    """What the k-th column of features is called on its way."""
+    return f"__sodm_feature_{k}"
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
+
+
+# ------------------------------------------------------------------------------------- on the executors
+
+
+def pack_batches(batches: Iterator[Any], columns: Columns) -> Iterator[PackedBlock]:
+    """Blocks of about `BLOCK_BYTES` from the Arrow batches of one partition; its number comes later."""
+    held: list[tuple[Any, Any, Any]] = []
+    size, number = 0, 0
+    for batch in batches:
+        if batch.num_rows == 0:
+            continue
+        faults: Counter[str] = Counter()
+        label = _labels(batch, columns, faults)
+        weight = _weights(batch, columns, faults)
+        rows = features_of(batch, columns, faults)
+        if faults:
+            for _ in batches:  # a worker that leaves some of its input is not used again
+                pass
+            yield PackedBlock((0, number), None, None, None, dict(faults))
+            return
+        held.append((rows, label, weight))
+        size += size_of(rows)
+        if size >= BLOCK_BYTES:
+            yield _block(held, (0, number))
+            held, size, number = [], 0, number + 1
+    if held:
+        yield _block(held, (0, number))
+
+
+def _block(held: list[tuple[Any, Any, Any]], place: tuple[int, int]) -> PackedBlock:
+    rows, labels, weights = zip(*held, strict=True)
+    widths = {part.shape[1] for part in rows}
+    if len(widths) > 1:
+        return PackedBlock(place, None, None, None, {_widths(widths): 1})
+    if any(sparse.issparse(part) for part in rows):
+        whole: Any = canonical(sparse.vstack([sparse.csr_matrix(part) for part in rows], "csr"))
+    else:
+        whole = rows[0] if len(rows) == 1 else np.concatenate(rows)
+    joined = [None if parts[0] is None else np.concatenate(parts) for parts in (labels, weights)]
+    return PackedBlock(place, whole, joined[0], joined[1])
+
+
+def _labels(batch: Any, columns: Columns, faults: Counter[str]) -> NDArray[Any] | None:
+    if columns.label is None:
+        return None
+    column = batch.column("label")
+    if column.null_count:
+        faults[f"labelCol {columns.label!r}: nulls"] += column.null_count
+        return None
+    import pyarrow as pa
+
+    if pa.types.is_decimal(column.type):
+        column = column.cast(pa.float64())
+    labels = column.to_numpy(zero_copy_only=False)
+    if labels.dtype == object:
+        return labels.astype(np.str_)
+    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+        faults[f"labelCol {columns.label!r}: values that are NaN or infinite"] += int(
+            np.count_nonzero(~np.isfinite(labels))
+        )
+    return labels
+
+
+def _weights(batch: Any, columns: Columns, faults: Counter[str]) -> NDArray[np.float64] | None:
+    if columns.weight is None:
+        return None
+    column = batch.column("weight")
+    if column.null_count:
+        faults[f"weightCol {columns.weight!r}: nulls"] += column.null_count
+        return None
+    weights = column.to_numpy(zero_copy_only=False)
+    for wrong, what in (
+        (~np.isfinite(weights), "values that are NaN or infinite"),
+        (weights < 0, "negative values"),
+    ):
+        if np.any(wrong):
+            faults[f"weightCol {columns.weight!r}: {what}"] += int(np.count_nonzero(wrong))
+    return weights
+
+
+def features_of(batch: Any, columns: Columns, faults: Counter[str]) -> Any:
+    """The features of an Arrow batch, an array or CSR matrix; counts what is wrong with them."""
+    parts = [batch.column(feature_name(k)) for k in range(len(columns.features))]
+    role = "featuresCols" if columns.kind == "numbers" else "featuresCol"
+    for name, part in zip(columns.features, parts, strict=True):
+        if part.null_count:
+            faults[f"{role} {name!r}: nulls"] += part.null_count
+    if faults:
+        return None
+    name = columns.features[0] if columns.kind != "numbers" else ", ".join(columns.features)
+    if columns.kind == "numbers":
+        rows = np.empty((batch.num_rows, len(parts)), dtype=columns.dtype)
+        for k, part in enumerate(parts):
+            rows[:, k] = part.to_numpy(zero_copy_only=False)
+    elif columns.kind == "array":
+        flat, lengths = parts[0].flatten(), np.asarray(parts[0].value_lengths())
+        if flat.null_count:
+            faults[f"{role} {name!r}: nulls inside of arrays"] += flat.null_count
+            return None
+        rows = _dense(flat.to_numpy(zero_copy_only=False), lengths, faults)
+    else:
+        rows = _vectors(parts[0], faults)
+    if rows is None:
+        return None
+    values = rows.data if sparse.issparse(rows) else rows
+    if not np.isfinite(values).all():
+        count = int(np.count_nonzero(~np.isfinite(values)))
+        faults[f"{role} {name!r}: values that are NaN or infinite"] += count
+    return rows
+
+
+def _dense(values: NDArray[Any], lengths: NDArray[Any], faults: Counter[str]) -> Any:
+    if np.any(lengths != lengths[0]):
+        faults[_widths({int(lengths.min()), int(lengths.max())})] += 1
+        return None
+    return values.reshape(len(lengths), int(lengths[0]))
+
+
+def _vectors(column: Any, faults: Counter[str]) -> Any:
+    """Vectors, which Spark stores as (type, size, indices, values); type 0 is sparse, 1 dense."""
+    kind, size, indices, values = column.flatten()
+    is_dense = kind.to_numpy(zero_copy_only=False) == 1
+    lengths = values.value_lengths().to_numpy(zero_copy_only=False)
+    data = values.flatten().to_numpy(zero_copy_only=False)
+    if is_dense.all():
+        return _dense(data, lengths, faults)
+    widths = np.where(is_dense, lengths, size.fill_null(0).to_numpy(zero_copy_only=False))
+    if np.any(widths != widths[0]):
+        faults[_widths({int(widths.min()), int(widths.max())})] += 1
+        return None
+    indptr = np.append(0, np.cumsum(lengths, dtype=np.int64))
+    of_dense = np.repeat(is_dense, lengths)
+    positions = np.empty(len(data), dtype=np.int32)
+    positions[~of_dense] = indices.flatten().to_numpy(zero_copy_only=False)
+    positions[of_dense] = np.tile(np.arange(widths[0], dtype=np.int32), int(is_dense.sum()))
+    small = indptr[-1] <= np.iinfo(np.int32).max
+    indptr = indptr.astype(np.int32) if small else indptr
+    return canonical(sparse.csr_matrix((data, positions, indptr), shape=(len(lengths), int(widths[0]))))
+
+
+def _widths(widths: set[int]) -> str:
+    return f"rows with {min(widths)} features and others with {max(widths)}"

@@ -1,0 +1,360 @@
+"""The rows of a DataFrame, packed and cached on the executors, as trainers take them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import isqrt
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sodm.problem.distant import DistantRows
+from sodm.spark.blocks import PackedBlock, in_form, in_places, size_of
+
+T = TypeVar("T")
+Index = NDArray[np.intp]
+Place = tuple[int, int]
+
+AT_ONCE = 32  # partial sums that are added up at the driver; more are added up on the executors first
+REMEMBERED = 64 * 2**20  # bytes of fetched rows that are kept at the driver: samples are asked for again
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What the first pass over the blocks has found."""
+
+    places: list[Place]
+    sizes: list[int]
+    n_features: int
+    sparse: bool
+    dtype: Any
+    weighted: bool
+    bytes: int
+    totals: dict[Any, float]
+    """What the rows of each class weigh together, in the order of the labels; classes without weight are not
+    there."""
+
+    @property
+    def n(self) -> int:
+        return sum(self.sizes)
+
+    @property
+    def bounds(self) -> NDArray[np.int64]:
+        """Numbers of the first rows of the blocks, and of all rows in the end."""
+        return np.append(0, np.cumsum(self.sizes, dtype=np.int64))
+
+
+def survey(blocks: Any) -> Survey:
+    """Look at all blocks; refuses what cannot be trained on, in one sentence."""
+
+    seen = sorted(blocks.map(_Sight.of).collect(), key=lambda sight: sight.place)
+    _refuse_faults(seen)
+    if not seen:
+        raise ValueError("The DataFrame has no rows to train on.")
+    widths = {sight.shape[1] for sight in seen}
+    if len(widths) > 1:
+        raise ValueError(
+            f"The features do not fit together: there are rows with {min(widths)} features and others with "
+            f"{max(widths)}."
+        )
+    if 0 in widths:
+        raise ValueError("The features are vectors without any value: at least one is needed.")
+    return Survey(
+        places=[sight.place for sight in seen],
+        sizes=[sight.shape[0] for sight in seen],
+        n_features=widths.pop(),
+        sparse=any(sight.sparse for sight in seen),
+        dtype=np.result_type(*{sight.dtype for sight in seen}),
+        weighted=seen[0].weighted,
+        bytes=sum(sight.bytes for sight in seen),
+        totals=_add_totals(seen),
+    )
+
+
+@dataclass(frozen=True)
+class _Sight:
+    """What one block looks like."""
+
+    place: Place
+    faults: dict[str, int]
+    shape: tuple[int, int] = (0, 0)
+    sparse: bool = False
+    dtype: Any = None
+    weighted: bool = False
+    bytes: int = 0
+    totals: tuple[tuple[Any, float], ...] = ()
+
+    @classmethod
+    def of(cls, block: PackedBlock) -> _Sight:
+        if block.faults:
+            return cls(block.place, block.faults)
+        rows = block.rows
+        csr, weighted = not isinstance(rows, np.ndarray), block.weights is not None
+        return cls(block.place, {}, rows.shape, csr, rows.dtype, weighted, size_of(rows), _totals(block))
+
+
+def _totals(block: PackedBlock) -> tuple[tuple[Any, float], ...]:
+    if block.labels is None:
+        return ()
+    present, codes = np.unique(block.labels, return_inverse=True)
+    weights = np.bincount(codes, block.weights, len(present))
+    return tuple(pair for pair in zip(present.tolist(), weights.tolist(), strict=True) if pair[1] > 0)
+
+
+def _add_totals(seen: Sequence[_Sight]) -> dict[Any, float]:
+    totals: dict[Any, float] = {}
+    for sight in seen:
+        for label, weight in sight.totals:
+            totals[label] = totals.get(label, 0.0) + weight
+    return dict(sorted(totals.items()))
+
+
+def _refuse_faults(seen: Sequence[_Sight]) -> None:
+    faults: dict[str, int] = {}
+    for sight in seen:
+        for what, count in sight.faults.items():
+            faults[what] = faults.get(what, 0) + count
+    if not faults:
+        return
+    what, count = next(iter(faults.items()))
+    if ": " not in what:
+        raise ValueError(f"The features do not fit together: there are {what}.")
+    where, wrong = what.split(": ")
+    raise ValueError(f"{where} has {wrong} ({count} of those seen first): drop or fill these rows.")
+
+
+class Clock:
+    """Seconds that were spent inside of it."""
+
+    seconds = 0.0
+
+    def __enter__(self) -> None:
+        self._began = time.perf_counter()
+
+    def __exit__(self, *error: object) -> None:
+        self.seconds += time.perf_counter() - self._began
+
+
+class ClusterRows(DistantRows):
+    """Packed blocks, and which of their rows are meant.
+
+    Parameters
+    ----------
+    blocks : RDD of PackedBlock
+        Cached; a block that is lost with its executor is packed anew.
+    found : Survey
+    index : int array, optional
+        The rows that are meant, by their number in the DataFrame; all of them if not given.
+    clock : Clock, optional
+        Counts the seconds of the jobs that go over the blocks, apart from those that bring parts together.
+    """
+
+    def __init__(
+        self, blocks: Any, found: Survey, index: Index | None = None, clock: Clock | None = None
+    ) -> None:
+        self.blocks, self.found, self.index = blocks, found, index
+        self.clock = clock or Clock()
+        self.sparse = found.sparse
+        self.shape = (found.n if index is None else len(index), found.n_features)
+        self._known: tuple[Index, Any] | None = None
+
+    @property
+    def dtype(self) -> Any:
+        """Of the features."""
+        return self.found.dtype
+
+    @property
+    def row_bytes(self) -> float:
+        """Bytes of a row on average."""
+        return self.found.bytes / max(1, self.found.n)
+
+    def select(self, index: Index) -> ClusterRows:
+        return ClusterRows(self.blocks, self.found, self._numbers(index), self.clock)
+
+    def _numbers(self, index: Any) -> Index:
+        """Numbers in the DataFrame."""
+        index = np.asarray(index)
+        return index if self.index is None else self.index[index]
+
+    # ----------------------------------------------------------------------------------- rows by number
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            index = np.arange(self.shape[0])[index]
+        numbers = self._numbers(index)
+        if self._known is not None:
+            held, rows = self._known
+            at = np.minimum(np.searchsorted(held, numbers), len(held) - 1)
+            if np.array_equal(held[at], numbers):
+                return rows[at]
+        wanted = np.unique(numbers)
+        rows = self._fetch(wanted)[0]
+        if size_of(rows) <= REMEMBERED:
+            self._known = wanted, rows
+        return rows[np.searchsorted(wanted, numbers)]
+
+    def take(self, index: Index) -> tuple[Any, Any, Any]:
+        """The rows of these numbers, in ascending order, with their labels and weights."""
+        return self._fetch(self._numbers(index))
+
+    def _fetch(self, numbers: Index) -> tuple[Any, Any, Any]:
+        """Rows in ascending order, from the partitions that have them."""
+        bounds, places = self.found.bounds, self.found.places
+        cuts = np.searchsorted(numbers, bounds)
+        wanted = {
+            place: (numbers[a:b] - start, np.arange(a, b))
+            for place, (a, b), start in zip(places, pairwise(cuts), bounds, strict=False)
+            if b > a
+        }
+        sent = self.blocks.context.broadcast(wanted)
+        as_csr = self.sparse
+
+        def pick(blocks: Iterable[PackedBlock]) -> Iterator[tuple[Any, ...]]:
+            for block in blocks:
+                if block.place in sent.value:
+                    at, to = sent.value[block.place]
+                    others = (None if each is None else each[at] for each in (block.labels, block.weights))
+                    yield to, in_form(block.rows[at], as_csr), *others
+
+        with self.clock:
+            partitions = sorted({partition for partition, _ in wanted})
+            pieces = self.blocks.context.runJob(self.blocks, pick, partitions)
+        sent.destroy()
+        rows = in_places([piece[:2] for piece in pieces], self.shape[1], as_csr, self.found.dtype)
+        pieces.sort(key=lambda piece: int(piece[0][0]))
+        labels, weights = (
+            np.concatenate([piece[k] for piece in pieces]) if pieces and pieces[0][k] is not None else None
+            for k in (2, 3)
+        )
+        return rows, labels, weights
+
+    # ------------------------------------------------------------------------- something for each row
+
+    def each(self, function: Callable[..., NDArray[Any]], own: NDArray[Any] | None = None) -> NDArray[Any]:
+        as_csr = self.sparse
+        sent = None if own is None else self._by_block(own)
+
+        def of_block(block: PackedBlock) -> tuple[Place, NDArray[Any]]:
+            rows = in_form(block.rows, as_csr)
+            return block.place, function(rows) if sent is None else function(rows, sent.value[block.place])
+
+        return self._in_order(of_block, sent)
+
+    def labels(self) -> NDArray[Any]:
+        """The label of each row."""
+        return self._in_order(lambda block: (block.place, block.labels))
+
+    def weights(self) -> NDArray[np.float64] | None:
+        """The weight of each row, if they have any."""
+        if not self.found.weighted:
+            return None
+        return self._in_order(lambda block: (block.place, block.weights))
+
+    def _in_order(self, of_block: Any, sent: Any = None) -> NDArray[Any]:
+        with self.clock:
+            results = dict(self.blocks.map(of_block).collect())
+        if sent is not None:
+            sent.destroy()
+        whole = np.concatenate([results[place] for place in self.found.places])
+        return whole if self.index is None else whole[self.index]
+
+    def _by_block(self, own: NDArray[Any]) -> Any:
+        """One entry for each row, cut by blocks and sent to the executors; 0 for rows that are not meant."""
+        whole = own
+        if self.index is not None:
+            whole = np.zeros((self.found.n, *own.shape[1:]), dtype=own.dtype)
+            whole[self.index] = own
+        cut = np.split(whole, self.found.bounds[1:-1])
+        return self.blocks.context.broadcast(dict(zip(self.found.places, cut, strict=True)))
+
+    # ------------------------------------------------------------------------------ sums over all rows
+
+    def machine(
+        self,
+        values: Callable[[Any, NDArray[np.float64]], NDArray[np.float64]],
+        coefficients: NDArray[np.float64],
+    ) -> NDArray[np.float64]:
+        as_csr, sent = self.sparse, self._by_block(np.ascontiguousarray(coefficients.T))
+
+        def of_block(block: PackedBlock) -> NDArray[np.float64] | None:
+            own = sent.value[block.place]
+            at = np.flatnonzero(np.any(own != 0, axis=1))
+            if len(at) == 0:
+                return None
+            return values(in_form(block.rows[at], as_csr), np.ascontiguousarray(own[at].T))
+
+        with self.clock:
+            total = self.add_up(of_block)
+        sent.destroy()
+        assert total is not None  # a machine without any support vector is no machine
+        return total
+
+    def add_up(self, of_block: Callable[[PackedBlock], T | None]) -> T | None:
+        """The sum over all blocks, always added up in the same order; a block may give None."""
+
+        def of_partition(number: int, blocks: Iterable[PackedBlock]) -> Iterator[tuple[int, T]]:
+            total = _sum(of_block(block) for block in sorted(blocks, key=lambda block: block.place))
+            if total is not None:
+                yield number, total
+
+        partial = self.blocks.mapPartitionsWithIndex(of_partition)
+        n = partial.getNumPartitions()
+        if n > AT_ONCE:
+            step = isqrt(n) + 1
+            groups = partial.map(lambda pair: (pair[0] // step, pair)).partitionBy(-(-n // step), int)
+            partial = groups.mapPartitionsWithIndex(
+                lambda number, pairs: [(number, _sum_in_order(pair for _, pair in pairs))]
+            )
+        return _sum_in_order(partial.collect())
+
+    # ------------------------------------------------------------------------------------ rows in parts
+
+    def pieces(self, parts: Sequence[Index]) -> tuple[Any, Any]:
+        """What each block has of each part: an RDD of (part, (places in the part, rows)).
+
+        Only the rows of these parts are moved. The broadcast that says which rows go where is returned too,
+        to be destroyed when the RDD has been used.
+        """
+        numbers = self._numbers(np.concatenate(parts))
+        part = np.repeat(np.arange(len(parts), dtype=np.int32), [len(index) for index in parts])
+        place = np.concatenate([np.arange(len(index), dtype=np.int32) for index in parts])
+        order = np.argsort(numbers, kind="stable")
+        numbers, part, place = numbers[order], part[order], place[order]
+        bounds = self.found.bounds
+        cuts = np.searchsorted(numbers, bounds)
+        sent = self.blocks.context.broadcast(
+            {
+                where: ((numbers[a:b] - start).astype(np.int32), part[a:b], place[a:b])
+                for where, (a, b), start in zip(self.found.places, pairwise(cuts), bounds, strict=False)
+                if b > a
+            }
+        )
+        as_csr = self.sparse
+
+        def cut(block: PackedBlock) -> Iterator[tuple[int, tuple[Any, Any]]]:
+            if block.place not in sent.value:
+                return
+            at, to, places = sent.value[block.place]
+            order = np.argsort(to, kind="stable")
+            ends = np.flatnonzero(np.append(np.diff(to[order]) != 0, True)) + 1
+            for a, b in pairwise(np.append(0, ends)):
+                chosen = order[a:b]
+                yield int(to[chosen[0]]), (places[chosen], in_form(block.rows[at[chosen]], as_csr))
+
+        return self.blocks.flatMap(cut), sent
+
+
+def _sum_in_order(pairs: Iterable[tuple[int, Any]]) -> Any:
+    return _sum(value for _, value in sorted(pairs, key=lambda pair: pair[0]))
+
+
+def _sum(values: Iterable[Any]) -> Any:
+    total = None
+    for value in values:
+        if value is not None:
+            total = value if total is None else total + value
+    return total

@@ -1,0 +1,108 @@
+"""Predictions: the machine is sent to the executors once, in pieces, and decides Arrow batches of rows."""
+
+from __future__ import annotations
+
+import pickle
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sodm.spark.packing import Columns, feature_columns, features_of, map_in_arrow
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+PIECE = 32 * 2**20  # bytes; one large object would have to be held in one Java array
+
+_ready: dict[str, Any] = {}  # the machine that this process has put together last, by its name
+
+
+@dataclass(frozen=True)
+class Sent:
+    """A machine on its way: a name that no other has, and its pieces as broadcasts."""
+
+    name: str
+    pieces: list[Any]
+
+
+def send(context: Any, machine: Any) -> Sent:
+    """A machine as broadcasts."""
+    packed = pickle.dumps(machine, protocol=5)
+    cuts = range(0, len(packed), PIECE)
+    return Sent(uuid4().hex, [context.broadcast(packed[at : at + PIECE]) for at in cuts])
+
+
+def received(sent: Sent) -> Any:
+    """The machine, on an executor."""
+    if sent.name not in _ready:
+        _ready.clear()
+        _ready[sent.name] = pickle.loads(b"".join(piece.value for piece in sent.pieces))
+    return _ready[sent.name]
+
+
+def score(
+    frame: DataFrame, columns: Columns, sent: Sent, raw: str, prediction: str, is_text: bool
+) -> DataFrame:
+    """The DataFrame with the values of f and the classes beside it; an empty name leaves a column out."""
+    from pyspark.ml.linalg import VectorUDT
+    from pyspark.sql.types import DoubleType, StringType, StructField, StructType
+
+    fields = list(frame.schema.fields)
+    for name in (raw, prediction):
+        if name and any(field.name == name for field in fields):
+            raise ValueError(f"The DataFrame has a column {name!r} already: drop it, or choose another name.")
+    if raw:
+        fields.append(StructField(raw, VectorUDT()))
+    if prediction:
+        fields.append(StructField(prediction, StringType() if is_text else DoubleType()))
+    n_columns = len(frame.columns)
+
+    def decide(batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow as pa
+
+        machine = received(sent)
+        for batch in batches:
+            if batch.num_rows == 0:
+                continue
+            faults: Counter[str] = Counter()
+            rows = features_of(batch, columns, faults)
+            if faults:
+                what, count = next(iter(faults.items()))
+                raise ValueError(f"{what} ({count} in a batch of {batch.num_rows} rows): drop or fill them.")
+            values = machine.decision_function(rows)
+            arrays, names = [batch.column(k) for k in range(n_columns)], list(batch.schema.names[:n_columns])
+            if raw:
+                arrays.append(_vectors(values))
+                names.append(raw)
+            if prediction:
+                places = (values > 0).astype(np.intp) if values.ndim == 1 else values.argmax(axis=1)
+                classes = machine.classes_[places]
+                arrays.append(pa.array(classes.tolist() if is_text else classes.astype(np.float64)))
+                names.append(prediction)
+            yield pa.RecordBatch.from_arrays(arrays, names=names)
+
+    return map_in_arrow(frame.select("*", *feature_columns(columns)), decide, StructType(fields))
+
+
+def _vectors(values: NDArray[np.float64]) -> Any:
+    """Dense vectors as Spark stores them; of two classes, (-f, f)."""
+    import pyarrow as pa
+
+    raw = np.column_stack([-values, values]) if values.ndim == 1 else values
+    n, width = raw.shape
+    offsets = pa.array(np.arange(0, n * width + 1, width, dtype=np.int32))
+    lists = pa.ListArray.from_arrays(offsets, pa.array(raw.ravel()))
+    return pa.StructArray.from_arrays(
+        [
+            pa.array(np.ones(n, dtype=np.int8)),
+            pa.nulls(n, pa.int32()),
+            pa.nulls(n, pa.list_(pa.int32())),
+            lists,
+        ],
+        names=["type", "size", "indices", "values"],
+    )

@@ -1,0 +1,163 @@
+"""On a real cluster: the same machine as on one machine."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from problems import rows_and_labels, weights_for
+from scipy import sparse
+from spark_frames import frame, predictions
+
+N, D = 700, 6
+TREES = ["SODMClassifier", "CascadeClassifier", "DiPClassifier", "DCClassifier"]
+TREE = {"n_partitions": 4, "lam": 100.0, "gamma": 0.5, "random_state": 0}
+
+
+def data(form: str = "dense", n: int = N, seed: int = 1):
+    X, y = rows_and_labels(n, D, seed=seed)
+    X[np.abs(X) < 0.3] = 0.0
+    X[10] = X[11] = X[12]  # repeats are folded
+    y[10:13] = 1
+    return (sparse.csr_matrix(X) if form == "sparse" else X), y.astype(float)
+
+
+def fit_both(spark, name, X, y, weights=None, slices=2, **parameters):
+    """The machine trained on the cluster, and the one trained here."""
+    import sodm.spark
+
+    table = frame(spark, X, y, weights, slices)
+    columns = {} if weights is None else {"weightCol": "weight"}
+    model = getattr(sodm.spark, name)(**columns, **parameters).fit(table)
+    here = getattr(sodm, name)(**parameters).fit(X, y, weights)
+    return model, here
+
+
+def assert_equal_machines(there, here):
+    """Duals to 1e-6 of the largest."""
+    assert np.array_equal(there.support_, here.support_)
+    assert np.array_equal(there.classes_, here.classes_)
+    scale = np.abs(here.dual_coef_).max()
+    assert np.abs(there.dual_coef_ - here.dual_coef_).max() <= 1e-6 * scale
+    assert there.stop_reason_ == here.stop_reason_
+    assert [r["n_partitions"] for r in there.history_] == [r["n_partitions"] for r in here.history_]
+    assert [r["n_iter"] for r in there.history_] == [r["n_iter"] for r in here.history_]
+
+
+@pytest.mark.parametrize("form", ["dense", "sparse"])
+@pytest.mark.parametrize("loss", ["odm", "hinge"])
+@pytest.mark.parametrize("name", TREES)
+def test_trees_equal_those_of_one_machine(spark, name, loss, form):
+    X, y = data(form)
+    model, here = fit_both(spark, name, X, y, loss=loss, **TREE)
+    assert_equal_machines(model.to_sklearn(), here)
+    X_test, y_test = data(form, n=300, seed=2)
+    assert np.array_equal(predictions(model, frame(spark, X_test, y_test)), here.predict(X_test))
+
+
+@pytest.mark.parametrize("form", ["dense", "sparse"])
+@pytest.mark.parametrize(
+    "parameters",
+    [{}, {"solver": "dsvrg", "epochs": 2, "n_partitions": 3, "tol": 1e-2, "random_state": 0}],
+    ids=["newton", "dsvrg"],
+)
+def test_linear_equals_that_of_one_machine(spark, parameters, form):
+    X, y = data(form)
+    model, here = fit_both(spark, "LinearODMClassifier", X, y, lam=10.0, **parameters)
+    there = model.to_sklearn()
+    assert there.solver_ == parameters.get("solver", "newton")
+    assert np.abs(there.coef_ - here.coef_).max() <= 1e-6 * np.abs(here.coef_).max()
+    assert np.allclose(there.intercept_, here.intercept_, rtol=1e-6)
+    assert np.array_equal(predictions(model, frame(spark, X, y)), here.predict(X))
+
+
+def test_linear_with_many_partitions_adds_up_on_the_executors(spark):
+    X, y = data()
+    model, here = fit_both(spark, "LinearODMClassifier", X, y, slices=40)
+    assert np.allclose(model.to_sklearn().coef_, here.coef_, rtol=1e-6)
+
+
+def test_three_classes_weights_and_class_weights(spark):
+    X, y = data()
+    y[X[:, 2] > 0.5] = 2.0
+    weights = np.round(weights_for(N), 2)
+    weights[5] = 0.0
+    parameters = TREE | {"gamma": "scale", "class_weight": {0.0: 2.0}}
+    model, here = fit_both(spark, "SODMClassifier", X, y, weights, **parameters)
+    assert_equal_machines(model.to_sklearn(), here)
+    table = frame(spark, X, y)
+    raw = np.array([row.rawPrediction.toArray() for row in model.transform(table).collect()])
+    assert np.allclose(raw, here.decision_function(X), atol=1e-9)
+    linear, line = fit_both(spark, "LinearODMClassifier", X, y, weights, class_weight="balanced")
+    assert np.allclose(linear.to_sklearn().coef_, line.coef_, rtol=1e-6, atol=1e-9)
+
+
+def test_two_runs_give_the_same_bits(spark):
+    import sodm.spark
+
+    X, y = data()
+    table = frame(spark, X, y)
+    for estimator in (sodm.spark.SODMClassifier(**TREE), sodm.spark.LinearODMClassifier()):
+        first, second = (estimator.fit(table).to_sklearn() for _ in range(2))
+        for name in ("dual_coef_", "support_", "coef_", "intercept_"):
+            if hasattr(first, name):
+                assert np.array_equal(getattr(first, name), getattr(second, name)), name
+
+
+def test_features_as_arrays_or_columns_and_text_labels(spark):
+    import sodm.spark
+
+    X, y = data()
+    X = X.astype(np.float32)
+    names = np.array(["no", "yes"])[y.astype(int)]
+    rows = [(*map(float, x), x.tolist(), label) for x, label in zip(X, names, strict=True)]
+    cells = [f"x{k}" for k in range(D)]
+    types = ", ".join(f"{cell} float" for cell in cells)
+    table = spark.createDataFrame(rows, f"{types}, all array<float>, label string")
+    here = sodm.SODMClassifier(**TREE).fit(X, names)
+    for columns in ({"featuresCols": cells}, {"featuresCol": "all"}):
+        model = sodm.spark.SODMClassifier(**columns, **TREE).fit(table)
+        assert model.to_sklearn().support_vectors_.dtype == np.float32
+        assert_equal_machines(model.to_sklearn(), here)
+        assert np.array_equal(predictions(model, table), here.predict(X))
+
+
+def test_partitions_of_the_frame_may_be_empty(spark):
+    X, y = data(n=40)
+    model, here = fit_both(spark, "SODMClassifier", X, y, slices=45, **TREE | {"n_partitions": 2})
+    assert_equal_machines(model.to_sklearn(), here)
+
+
+def test_validation_rows_are_not_trained_on(spark):
+    from pyspark.sql import functions as F
+
+    import sodm.spark
+
+    X, y = data()
+    X_held, y_held = data(n=200, seed=2)
+    table = frame(spark, X, y).withColumn("held", F.lit(False))
+    table = table.union(frame(spark, X_held, y_held).withColumn("held", F.lit(True)))
+    model = sodm.spark.SODMClassifier(validationIndicatorCol="held", **TREE).fit(table)
+    here = sodm.SODMClassifier(**TREE).fit(X, y, eval_set=(X_held, y_held))
+    assert_equal_machines(model.to_sklearn(), here)
+    assert [r["accuracy"] for r in model.history_] == [r["accuracy"] for r in here.history_]
+
+
+def test_history_has_the_overhead_apart(spark, capsys):
+    X, y = data()
+    model, _ = fit_both(spark, "SODMClassifier", X, y, verbose=1, **TREE)
+    for record in model.history_:
+        seconds = record["seconds"]
+        assert 0 < seconds["engine"] <= seconds["solve"]
+        assert sum(record["part_seconds"]) > 0
+    assert set(model.timings) == {"packing", "passes", "solve", "shuffle", "schedule"}
+    shown = capsys.readouterr().out
+    assert "level 0: 4 parts" in shown and "overhead" in shown
+
+
+def test_a_time_limit_ends_the_fit(spark):
+    import sodm.spark
+
+    X, y = data()
+    model = sodm.spark.SODMClassifier(time_limit=0.0, **TREE).fit(frame(spark, X, y))
+    assert model.stop_reason_ == "time limit"
+    assert model.to_sklearn().score(X, y) > 0.6

@@ -1,0 +1,108 @@
+"""Arrow batches become blocks. No cluster needed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+pa = pytest.importorskip("pyarrow")
+pytest.importorskip("pyspark")
+
+
+@pytest.fixture(scope="module")
+def packing() -> Any:
+    try:
+        from sodm.spark import packing
+    except ImportError as error:
+        pytest.skip(str(error))
+    return packing
+
+
+def vectors(rows: list[Any]) -> Any:
+    """Spark's form of vectors: a list of values, or a triple (size, indices, values)."""
+    kind = pa.struct(
+        [
+            ("type", pa.int8()),
+            ("size", pa.int32()),
+            ("indices", pa.list_(pa.int32())),
+            ("values", pa.list_(pa.float64())),
+        ]
+    )
+    made = [
+        {"type": 0, "size": row[0], "indices": row[1], "values": row[2]}
+        if isinstance(row, tuple)
+        else {"type": 1, "size": None, "indices": None, "values": row}
+        for row in rows
+    ]
+    return pa.array(made, kind)
+
+
+def batch(packing: Any, features: Any, label: Any) -> Any:
+    return pa.RecordBatch.from_pydict({packing.feature_name(0): features, "label": pa.array(label)})
+
+
+def blocks_of(packing: Any, batches: list[Any], kind: str = "vector") -> list[Any]:
+    columns = packing.Columns(("features",), kind, False, "label")
+    return list(packing.pack_batches(iter(batches), columns))
+
+
+def test_dense_vectors_of_several_batches_are_one_block(packing):
+    batches = [
+        batch(packing, vectors([[1.0, 2.0], [3.0, 4.0]]), [0, 1]),
+        batch(packing, vectors([[5.0, 6.0]]), [1]),
+    ]
+    (block,) = blocks_of(packing, batches)
+    assert block.place == (0, 0) and not block.faults
+    assert block.rows.tolist() == [[1, 2], [3, 4], [5, 6]]
+    assert block.labels.tolist() == [0, 1, 1]
+
+
+def test_one_sparse_vector_makes_the_block_sparse(packing):
+    rows = [[1.0, 0.0, 2.0], (3, [1], [4.0]), (3, [], []), [0.0, 5.0, 0.0]]
+    batches = [batch(packing, vectors(rows), [0, 1, 0, 1]), batch(packing, vectors([[7.0, 8.0, 9.0]]), [1])]
+    (block,) = blocks_of(packing, batches)
+    assert sparse.issparse(block.rows) and block.rows.has_canonical_format
+    assert block.rows.toarray().tolist() == [[1, 0, 2], [0, 4, 0], [0, 0, 0], [0, 5, 0], [7, 8, 9]]
+
+
+def test_large_batches_are_blocks_of_their_own(packing, monkeypatch):
+    monkeypatch.setattr(packing, "BLOCK_BYTES", 32)
+    blocks = blocks_of(packing, [batch(packing, vectors([[1.0, 2.0]]), [k]) for k in range(5)])
+    assert [block.place for block in blocks] == [(0, 0), (0, 1), (0, 2)]
+    assert [block.rows.shape[0] for block in blocks] == [2, 2, 1]
+
+
+@pytest.mark.parametrize(
+    ("rows", "fault"),
+    [
+        ([[1.0], None], "featuresCol 'features': nulls"),
+        ([[1.0], [1.0, 2.0]], "rows with 1 features and others with 2"),
+        ([[1.0], (2, [0], [1.0])], "rows with 1 features and others with 2"),
+        ([[1.0], [np.inf]], "featuresCol 'features': values that are NaN or infinite"),
+    ],
+)
+def test_faults_are_counted_not_raised(packing, rows, fault):
+    features = vectors([row for row in rows if row is not None])
+    if None in rows:
+        features = pa.concat_arrays([features, pa.nulls(1, features.type)])
+    (block,) = blocks_of(packing, [batch(packing, features, [0, 1])])
+    assert block.faults == {fault: 1} and block.rows is None
+
+
+def test_rows_put_together_in_their_places():
+    from sodm.spark.blocks import in_places
+
+    rows = np.arange(10.0).reshape(5, 2)
+    order = np.array([3, 0, 4, 1, 2])
+    pieces = [
+        (np.flatnonzero(order < 2), rows[order[order < 2]]),
+        (np.flatnonzero(order >= 2), rows[order[order >= 2]]),
+    ]
+    for as_csr in (False, True):
+        own = [(places, sparse.csr_matrix(part) if as_csr else part) for places, part in pieces]
+        whole = in_places(own, 2, as_csr, np.float64)
+        assert np.array_equal(whole.toarray() if as_csr else whole, rows[order])
+    assert in_places([], 2, False, np.float32).shape == (0, 2)
