@@ -1,7 +1,8 @@
 """Parameters by cross-validation on training rows: the same small grids for all systems of a kind.
 
 On a subsample of the training rows the kernel matrix of each gamma is computed once and shared by all folds
-and settings, which are tried side by side on the cores there are. `lam` is normalised by the number of rows, so what is best on the subsample is used on all rows.
+and settings, which are tried side by side on the cores there are. `lam` is normalised by the number of rows,
+so what is best on the subsample is used on all rows.
 """
 
 from __future__ import annotations
