@@ -9,7 +9,7 @@ SOURCES := pyproject.toml CMakeLists.txt \
            $(shell find core bindings -type f) $(shell find src -type f -not -path '*/__pycache__/*')
 SANITIZERS := address,undefined thread
 
-.PHONY: demo test test-fast test-sanitize fuzz lint format bench-core bench-trees bench-linear clean help
+.PHONY: demo test test-fast test-sanitize fuzz lint format bench-core bench-trees bench-linear paper paper-quick clean help
 .DEFAULT_GOAL := help
 
 help:           ## this list
@@ -65,6 +65,12 @@ bench-trees: $(VENV)/.stamp-bench ## the tree machines: speed, accuracy, growth,
 
 bench-linear: $(VENV)/.stamp-bench ## speed and accuracy of the linear machine against its peers
 	$(BIN)/python benchmarks/linear.py
+
+paper: $(VENV)/.stamp-bench ## the paper's experiments run again: about three hours on two cores, report in paper/
+	$(BIN)/sodm bench paper
+
+paper-quick: $(VENV)/.stamp-bench ## the same in ten minutes with few rows, report in paper-quick/
+	$(BIN)/sodm bench paper --quick
 
 clean: ## remove what the other targets made
 	rm -rf $(VENV) build

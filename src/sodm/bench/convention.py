@@ -28,11 +28,10 @@ class Parametrised:
             setattr(self, name, values.get(name, choices[0]))
 
 
-BaseObjective: Any = Parametrised
-BaseDataset: Any = Parametrised
-BaseSolver: Any = Parametrised
-if "benchopt" in sys.modules:  # it is benchopt that reads the files
-    pass
+_benchopt = sys.modules.get("benchopt")  # there if it is benchopt that reads the files
+BaseObjective: Any = getattr(_benchopt, "BaseObjective", Parametrised)
+BaseDataset: Any = getattr(_benchopt, "BaseDataset", Parametrised)
+BaseSolver: Any = getattr(_benchopt, "BaseSolver", Parametrised)
 
 
 def module(kind: str, name: str) -> ModuleType:

@@ -29,7 +29,9 @@ class MachineSolver(BaseSolver):
         raise NotImplementedError
 
     def skip(self, kernel: str, **objective: Any) -> tuple[bool, str | None]:
-        """Whether it is not for this kernel."""
+        """Whether it is not for this kernel, and why."""
+        if kernel == "linear" and getattr(self, "loss", "odm") == "hinge":
+            return True, "the SVM counterparts are compared with the rbf kernel"
         return kernel not in self.kernels, f"{self.name} is for the {' and '.join(self.kernels)} kernel only"
 
     def set_objective(self, data: Split, kernel: str, tuned: Tuned, seed: int) -> None:
