@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from sodm import ODMClassifier
 from sodm.bench.plain_dcd import PlainODM
 from sodm.bench.plan import EXPERIMENTS, FULL, QUICK, plan
 from sodm.bench.printed import printed, printed_value
+from sodm.bench.report import results_page
 from sodm.bench.report.build import build
 from sodm.bench.report.figures import all_figures
 from sodm.bench.report.findings import findings
@@ -270,6 +272,17 @@ def test_report_of_a_part_of_the_results(small, tmp_path, kept):
     for record in list(small)[:kept]:
         results.add(record)
     assert build(results, tmp_path).stat().st_size > 0
+
+
+@pytest.mark.slow
+def test_results_page_of_the_docs(small, tmp_path):
+    results_page.write(small.path, tmp_path / "results.md")
+    page = (tmp_path / "results.md").read_text()
+    assert "a quick run of `sodm bench paper`" in page and "Table 2: RBF kernel" in page
+    for target in re.findall(r"\]\((figures[^)]+)", page):
+        assert (tmp_path / target).stat().st_size > 0
+    with pytest.raises(FileNotFoundError, match=r"copy results\.jsonl of a run"):
+        results_page.write(tmp_path / "none.jsonl", tmp_path / "results.md")
 
 
 def test_report_of_nothing_says_what_to_do(tmp_path):

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from sodm.bench.convention import BaseSolver
-from sodm.bench.splits import Split
+from sodm.bench.splits import MANY_ROWS, Split
 from sodm.bench.tuning import UPSILON, Tuned
 
 # The same for all tree methods and for the exact machine.
@@ -55,11 +55,12 @@ class MachineSolver(BaseSolver):
 
 
 class WatchedSolver(MachineSolver):
-    """A machine that writes down the accuracy on the test rows as it goes."""
+    """A machine that writes down the accuracy on the test rows as it goes, unless that takes too long."""
 
     def fit(self) -> None:
         """Fit, the test rows being watched; their time is counted apart."""
-        self.machine.fit(self.data.X, self.data.y, eval_set=(self.data.X_test, self.data.y_test))
+        watched = (self.data.X_test, self.data.y_test) if len(self.data.y) <= MANY_ROWS else None
+        self.machine.fit(self.data.X, self.data.y, eval_set=watched)
 
 
 class TreeSolver(WatchedSolver):

@@ -87,7 +87,7 @@ class Size:
     data_options: dict[str, Options] = field(default_factory=dict)
 
 
-FULL = Size("full", (0, 1, 2, 3, 4), None, 120.0, 300.0, 9)
+FULL = Size("full", (0, 1, 2, 3, 4), None, 120.0, 240.0, 9)
 QUICK = Size(
     "quick",
     (0,),
