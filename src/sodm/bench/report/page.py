@@ -118,6 +118,7 @@ def _doubts(doubts: Sequence[Doubt]) -> str:
 
 
 def _table(table: Table) -> str:
+    table = table.filled()
     heads = "".join(
         f'<th scope="col"><button type="button">{escape(column.title)}</button></th>'
         for column in table.columns

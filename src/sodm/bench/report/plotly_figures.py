@@ -6,16 +6,19 @@ from typing import Any
 
 from sodm.bench.report.figures import Figure
 
-COLOURS = ("#d1495b", "#30638e", "#edae49", "#00798c", "#7d5ba6", "#5f6b6d", "#8fb339", "#b56576")
+OURS = "#d1495b"
+COLOURS = ("#30638e", "#edae49", "#00798c", "#7d5ba6", "#5f6b6d", "#8fb339", "#b56576")
 COLUMNS = 3
 
 
 def colours(figure: Figure) -> dict[str, str]:
-    """A colour for each name; a simulated curve has the colour of the measured one."""
+    """A colour for each name, SODM's always the same; a simulated curve has that of the measured one."""
     names: list[str] = []
     for panel in figure.panels:
         names += [c.name.removesuffix(", simulated") for c in panel.curves]
-    return {name: COLOURS[k % len(COLOURS)] for k, name in enumerate(dict.fromkeys(names))}
+    others = [name for name in dict.fromkeys(names) if not name.startswith("SODM")]
+    palette = {name: COLOURS[k % len(COLOURS)] for k, name in enumerate(others)}
+    return dict.fromkeys(names, OURS) | palette
 
 
 def draw(figure: Figure) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sodm.bench.plan import SWITCHED_OFF, SYSTEMS
@@ -37,6 +37,12 @@ class Table:
     about: str
     columns: list[Column]
     rows: list[list[Cell]] = field(default_factory=list)
+
+    def filled(self) -> Table:
+        """The table without the columns that have no value."""
+        kept = [k for k in range(len(self.columns)) if any(row[k] not in ("", None) for row in self.rows)]
+        rows = [[row[k] for k in kept] for row in self.rows]
+        return replace(self, columns=[self.columns[k] for k in kept], rows=rows)
 
     def texts(self) -> list[list[str]]:
         """All cells as text."""
@@ -84,7 +90,12 @@ def statistics(runs: Runs) -> Table:
     columns = [Column("data set"), Column("rows, paper", ",d"), Column("rows, ours", ",d")]
     columns += [Column("features, paper", ",d"), Column("features, ours", ",d"), Column("+1 / -1")]
     columns += [Column("distinct rows", ",d"), Column("kind"), Column("remarks")]
-    table = Table("table1", "Table 1: data sets", "Distinct rows are counted by their features.", columns)
+    table = Table(
+        "table1",
+        "Table 1: data sets",
+        "Distinct rows are counted by their features, in single precision.",
+        columns,
+    )
     for dataset in runs.datasets:
         facts = runs.of(experiment="statistics", dataset=dataset)
         if not facts:

@@ -13,7 +13,8 @@ _TEX |= {"±": r"$\pm$", "–": "--", "→": r"$\to$", "²": "$^2$", "^": r"\^{}
 
 def markdown(table: Table) -> str:
     """A table with its title and how to read it; columns without any value are left out."""
-    titles, rows = _filled(table)
+    table = table.filled()
+    titles, rows = [column.title for column in table.columns], table.texts()
     lines = [f"## {table.title}", "", table.about, ""]
     lines += ["| " + " | ".join(titles) + " |", "|" + "---|" * len(titles)]
     lines += ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
@@ -22,7 +23,8 @@ def markdown(table: Table) -> str:
 
 def latex(table: Table) -> str:
     """A table environment for booktabs."""
-    titles, rows = _filled(table)
+    table = table.filled()
+    titles, rows = [column.title for column in table.columns], table.texts()
     body = [" & ".join(map(tex, row)) + r" \\" for row in rows]
     return "\n".join(
         [
@@ -59,9 +61,3 @@ def findings_markdown(found: Sequence[Finding], doubted: Sequence[Doubt]) -> str
         lines += ["| table | data set | system | printed | why |", "|---|---|---|---|---|"]
         lines += [f"| {d.table} | {d.dataset} | {d.system} | {d.printed:.3f} | {d.reason} |" for d in doubted]
     return "\n".join(lines) + "\n"
-
-
-def _filled(table: Table) -> tuple[list[str], list[list[str]]]:
-    texts = table.texts()
-    kept = [k for k in range(len(table.columns)) if any(row[k] not in ("", "–") for row in texts)]
-    return [table.columns[k].title for k in kept], [[row[k] for k in kept] for row in texts]

@@ -21,7 +21,7 @@ class Dataset(PaperDataset):
         X, y = make_classification(
             self.rows,
             self.features,
-            n_informative=self.features // 100,
+            n_informative=max(5, self.features // 100),
             n_redundant=self.features // 2,
             n_clusters_per_class=4,
             flip_y=0.02,
