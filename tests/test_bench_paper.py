@@ -233,6 +233,10 @@ def test_failures_are_written_down_and_hide_nothing(small, tmp_path):
     assert results.records[slow.key]["status"] == NOT_FINISHED
     assert results.records[orphan.of_rows().key]["status"] == FAILED
     assert results.records[replace(FIT, solver="ODM").key]["status"] == "done"
+    again = [replace(slow, seed=1)]  # hopeless, as its tuning would have been in place
+    tuned = results.records[FIT.needs().key] | {"key": again[0].needs().key, "seed": 1}
+    results.add(tuned)
+    assert run_missing(again, results, small.path.parent / "cache", size="quick", say=quiet) == again
     page = build(results, tmp_path).read_text()
     assert "has no parameter colour" in page and "1 not finished" in page
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from sodm.bench.plan import FULL, QUICK, plan
 from sodm.bench.report.build import build, check_packages
 from sodm.bench.results import FAILED, Results
+from sodm.bench.run import Run
 from sodm.bench.runner import run_missing
 
 
@@ -21,13 +22,13 @@ def paper(
     sets: Sequence[str] = (),
     only: Sequence[str] = (),
 ) -> int:
-    """Run what is missing and write the report; the number of planned runs without a result."""
+    """Run what is missing and write the report; the number of runs that failed."""
     size = QUICK if quick else FULL
     folder = out or Path("paper-quick" if quick else "paper")
     check_packages()
     runs = [] if report_only else plan(size, sets or None, only or None)
     results = Results(folder / "results.jsonl")
-    left_out = []
+    left_out: list[Run] = []
     if runs:
         try:
             left_out = run_missing(runs, results, folder / "cache", size=size.name, say=_say)
@@ -37,15 +38,16 @@ def paper(
                 "sodm: the same command goes on from there; --report makes a report of them.", file=sys.stderr
             )
             raise
-        if not left_out and not sets and not only:
+        if not sets and not only:
             shutil.rmtree(folder / "cache", ignore_errors=True)
     failed = [record for record in results if record["status"] == FAILED]
     for record in failed:
         print(f"sodm: {record['key']} failed: {record['error']}", file=sys.stderr)
     if left_out:
-        print(f"sodm: {len(left_out)} runs were left out, for what they need failed.", file=sys.stderr)
+        why = "what they need failed, or the same with another seed did not finish"
+        print(f"sodm: {len(left_out)} runs were left out: {why}.", file=sys.stderr)
     print(build(results, folder))
-    return len(left_out) + len(failed)
+    return len(failed)
 
 
 def _say(line: str) -> None:

@@ -49,7 +49,7 @@ class Results:
             file.flush()
             os.fsync(file.fileno())
         self._whole += len(line.encode())
-        self.records[record["key"]] = record
+        self.records[record["key"]] = json.loads(line)  # as it will be read, so that both are the same
 
     def __iter__(self) -> Any:
         return iter(self.records.values())

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +41,7 @@ def run_missing(
     Returns
     -------
     list of Run
-        Those not run, because what they need failed.
+        Those not run, because what they need failed, or because the same with another seed did not finish.
     """
     missing = [run for run in runs if not results.has(run.key, run.limit)]
     if len(missing) < len(runs):
@@ -51,7 +51,7 @@ def run_missing(
     for number, run in enumerate(missing, start=1):
         needed = run.needs()
         known = results.records.get(needed.key) if needed else {}
-        if known is None or known.get("status", DONE) != DONE:
+        if known is None or known.get("status", DONE) != DONE or _hopeless(run, results):
             left_out.append(run)
             clock.skip(run)
             continue
@@ -70,6 +70,12 @@ def run_missing(
         clock.done(run, time.time() - began)
         say(f"[{number}/{len(missing)}, {clock.left()}] {run.key}: {tell(record)}")
     return left_out
+
+
+def _hopeless(run: Run, results: Results) -> bool:
+    """Whether the same with the first seed did not finish in as much time."""
+    first = results.records.get(replace(run, seed=0).key, {})
+    return run.seed > 0 and first.get("status") == NOT_FINISHED and first["limit"] >= run.limit
 
 
 def execute(run: Run, known: dict[str, Any], cache: Path) -> Record:
