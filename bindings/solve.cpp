@@ -19,6 +19,7 @@ struct Result {
     Index n;
     int count;
     std::uint64_t evaluations;
+    double kernel_seconds;
 };
 
 Result solve(nb::handle source_object, Matrix signs, Vector weights, const std::string& loss, double lam,
@@ -71,7 +72,7 @@ Result solve(nb::handle source_object, Matrix signs, Vector weights, const std::
             loss == "hinge"
                 ? solve_coordinate(source, problem, HingeLoss(lam, total), options, threads)
                 : solve_odm(method, source, problem, OdmLoss(lam, upsilon, theta, total), options, threads);
-        return Result{std::move(solution), n, problem.count, source.evaluations()};
+        return Result{std::move(solution), n, problem.count, source.evaluations(), source.seconds()};
     });
 }
 
@@ -146,7 +147,8 @@ void bind_solve(nb::module_& m) {
             nb::rv_policy::automatic)
         .def_prop_ro("method", [](const Result& r) { return r.solution.method; })
         .def_prop_ro("shift", [](const Result& r) { return r.solution.shift; })
-        .def_ro("evaluations", &Result::evaluations);
+        .def_ro("evaluations", &Result::evaluations)
+        .def_ro("kernel_seconds", &Result::kernel_seconds);
 
     m.def("solve", &solve, nb::arg("source"), nb::arg("signs"), nb::arg("weights"), nb::arg("loss"),
           nb::arg("lam"), nb::arg("upsilon"), nb::arg("theta"), nb::arg("method"), nb::arg("tol"),

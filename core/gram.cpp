@@ -1,6 +1,7 @@
 #include "gram.hpp"
 
 #include <algorithm>
+#include <optional>
 
 namespace sodm {
 
@@ -45,6 +46,7 @@ void GramMatrix<T>::store_missing() {
     std::vector<Workspace<T>> work(static_cast<std::size_t>(threads_.count()));
     // The longest tile rows first, so that the threads end together.
     threads_.run(static_cast<std::size_t>(stored_ - before), [&](std::size_t t, int worker) {
+        const typename KernelSource<T>::Timed timed(source_);
         Workspace<T>& w = work[static_cast<std::size_t>(worker)];
         const Index i = stored_ - 1 - static_cast<Index>(t);
         source_.load_columns(Subset{rows_.data(), size()}, i * kTile, height(i), w);
@@ -89,7 +91,9 @@ void GramMatrix<T>::apply(const double* x, int n_vectors, double* y) {
             threads_.check(worker);
             const T* stored = i < stored_ ? tiles_[static_cast<std::size_t>(i)].data() : nullptr;
             const int lanes = lanes_for<T>(height(i));
+            std::optional<typename KernelSource<T>::Timed> timed;
             if (!stored) {
+                timed.emplace(source_);
                 source_.load_columns(Subset{rows_.data(), n}, i * kTile, height(i), w);
                 w.tile.resize(kTileValues);
             }

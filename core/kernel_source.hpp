@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -53,12 +54,34 @@ class KernelSource {
     virtual bool add_weighted(Subset, Index, int, Workspace<T>&, const T*, T*) const { return false; }
 
     std::uint64_t evaluations() const { return evaluations_.load(std::memory_order_relaxed); }
+    // Time spent evaluating, of all threads together, wherever a task is `Timed`.
+    double seconds() const {
+        return 1e-9 * static_cast<double>(nanoseconds_.load(std::memory_order_relaxed));
+    }
+
+    // Counts the time of its life as evaluation. For runs of tiles: one tile is too short to be timed.
+    class Timed {
+      public:
+        explicit Timed(const KernelSource& source) : source_(source), began_(Clock::now()) {}
+        ~Timed() {
+            const auto passed = std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - began_);
+            source_.nanoseconds_.fetch_add(static_cast<std::uint64_t>(passed.count()),
+                                           std::memory_order_relaxed);
+        }
+        Timed(const Timed&) = delete;
+        Timed& operator=(const Timed&) = delete;
+
+      private:
+        using Clock = std::chrono::steady_clock;
+        const KernelSource& source_;
+        Clock::time_point began_;
+    };
 
   protected:
     void count(std::uint64_t n) const { evaluations_.fetch_add(n, std::memory_order_relaxed); }
 
   private:
-    mutable std::atomic<std::uint64_t> evaluations_{0};
+    mutable std::atomic<std::uint64_t> evaluations_{0}, nanoseconds_{0};
 };
 
 // Lanes in use for `count` columns: whole panels.

@@ -15,7 +15,7 @@ struct Machine {
     Values y, s, q, a, f;  // signs, weights, k(x, x) + shift, coefficients, f = K a + shift a
     double objective = 0, dual = 0, gap = 0, absolute_gap = 0, violation = 0;
     int iterations = 0;
-    bool dual_steps = false, stuck = false;
+    bool dual_steps = false, stuck = false, polished = false;
     bool guessed = false;    // f was given and does not belong to a: the first Newton point replaces both
     double gap_to_beat = 0;  // by the dual step under trial
     int idle = 0;            // steps without gain

@@ -169,10 +169,13 @@ void NystromFactor<T>::set_rows(const std::vector<Index>& rows, Index keep) {
         const Index tile_number = first + static_cast<Index>(t);
         const int width = static_cast<int>(std::min<Index>(kTile, n_ - tile_number * kTile));
         const int lanes = lanes_for<T>(width), chunk = source_.row_chunk();
-        source_.load_columns(all, tile_number * kTile, width, w);
-        for (Index r = 0; r < rank_; r += chunk)
-            source_.tile(z, r, static_cast<int>(std::min<Index>(chunk, rank_ - r)), w,
-                         k_z.data() + r * kTile);
+        {
+            const typename KernelSource<T>::Timed timed(source_);
+            source_.load_columns(all, tile_number * kTile, width, w);
+            for (Index r = 0; r < rank_; r += chunk)
+                source_.tile(z, r, static_cast<int>(std::min<Index>(chunk, rank_ - r)), w,
+                             k_z.data() + r * kTile);
+        }
         T* out = factor_.data() + tile_number * rank_ * kTile;
         std::fill(out, out + rank_ * kTile, T(0));
         // F = L^-1 K_Z; L^-1 is lower triangular, so row r needs the first r + 1 values only.

@@ -16,6 +16,7 @@ void kernel_block(const KernelSource<T>& source, Subset rows, Subset columns, Ou
     std::vector<Workspace<T>> work(static_cast<std::size_t>(threads.count()));
     const Index n_tiles = (columns.n + kTile - 1) / kTile;
     threads.run(static_cast<std::size_t>(n_tiles), [&](std::size_t t, int worker) {
+        const typename KernelSource<T>::Timed timed(source);
         Workspace<T>& w = work[static_cast<std::size_t>(worker)];
         const Index c0 = static_cast<Index>(t) * kTile;
         const int width = static_cast<int>(std::min<Index>(kTile, columns.n - c0));
@@ -42,6 +43,7 @@ void kernel_apply(const KernelSource<T>& source, Subset rows, Subset columns, co
     std::vector<Workspace<T>> work(static_cast<std::size_t>(threads.count()));
     const Index n_tiles = (columns.n + kTile - 1) / kTile;
     threads.run(static_cast<std::size_t>(n_tiles), [&](std::size_t t, int worker) {
+        const typename KernelSource<T>::Timed timed(source);
         Workspace<T>& w = work[static_cast<std::size_t>(worker)];
         const Index c0 = static_cast<Index>(t) * kTile;
         const int width = static_cast<int>(std::min<Index>(kTile, columns.n - c0));

@@ -131,7 +131,8 @@ def test_scaled_starts_save_sweeps_and_literal_ones_do_not() -> None:
     signs, loss, kernel = np.where(y == 1, 1.0, -1.0)[None], OdmLoss(16.0, 0.5, 0.3), Kernel("rbf", 1.0)
     problem = Problem(X, signs, np.ones(1600), kernel, loss)
     rule, starts = Concatenate("literal"), {}
-    groups = rule.begin([index[parts == k] for k in range(16)], problem, 16, 0)
+    rule.prepare(problem, 16, 0)
+    groups = rule.begin([index[parts == k] for k in range(16)])
     results = [
         solve(kernel.source(X[g.index]), signs[:, g.index], np.ones(100), loss, tol=1e-5) for g in groups
     ]
@@ -153,6 +154,25 @@ def test_scaled_starts_save_sweeps_and_literal_ones_do_not() -> None:
     zero = np.zeros((1, 1600))
     assert far(starts["scaled"]) < far(zero) < far(starts["literal"])
     assert sweeps(starts["scaled"]) < sweeps(zero) <= sweeps(starts["literal"])
+
+
+def test_few_support_vectors_make_larger_parts() -> None:
+    X, y = rows_and_labels(24_000, noise=0.3)
+    clear = SODMClassifier(random_state=0, lam=1e5).fit(X, y)
+    X, y = rows_and_labels(24_000, noise=2.0)
+    blurred = SODMClassifier(random_state=0, lam=1e2).fit(X, y)
+    parts = [machine.history_[0]["n_partitions"] for machine in (clear, blurred)]
+    assert parts == [4, 12]
+    assert len(clear.support_) < 0.4 * 24_000 < 0.8 * 24_000 < len(blurred.support_)
+
+
+def test_kernel_time_is_part_of_the_solving_time() -> None:
+    X, y = rows_and_labels(6000, noise=0.8)
+    machine = SODMClassifier(n_partitions=4, random_state=0, n_jobs=2).fit(X, y)
+    for record in machine.history_:
+        seconds = record["seconds"]
+        assert 0 < seconds["kernel"] < seconds["solve"]
+    assert machine.history_[0]["seconds"]["pilot"] > 0 == machine.history_[1]["seconds"]["pilot"]
 
 
 def test_a_pilot_changes_little() -> None:

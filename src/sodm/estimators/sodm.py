@@ -28,8 +28,9 @@ cache_size, precision, warm_start, random_state, n_jobs, verbose
         As for :class:`ODMClassifier`; `tol` and `max_iter` are those of each part, `cache_size` is shared by
         the parts that are solved at the same time.
     n_partitions : int or "auto", default="auto"
-        Parts of the first level. "auto" makes parts of about 2,000 distinct rows, and a single part, which is
-        the exact machine, of up to 10,000.
+        Parts of the first level. "auto" makes parts of 2,000 to 8,000 distinct rows, the larger the fewer
+        support vectors a sample of the rows has, and a single part, which is the exact machine, of up to
+        10,000.
     branching : int, default=2
         How many parts are merged to one of the next level.
     n_landmarks : int, default=50
@@ -39,8 +40,8 @@ cache_size, precision, warm_start, random_state, n_jobs, verbose
         duals that the optimality conditions assign to their averaged f; from their duals as they are, as the
         paper prints it.
     start : {"pilot", "zero"}, default="pilot"
-        Where the parts of the first level start: one is solved first and its f shows the others the way, or
-        all start from zero, as in the paper.
+        Where the parts of the first level start: a sample of the rows is solved first and its f shows them
+        the way, or all start from zero, as in the paper.
     stop_tol : float, default=0.01
         Training ends when at most this share of a sample of the rows is decided otherwise than at the level
         below and the objective agrees. 0 goes on to `branching` parts.

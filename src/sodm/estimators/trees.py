@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from math import ceil
 from typing import Any
 
 import numpy as np
@@ -30,8 +29,6 @@ from sodm.trees.tree import Tree, TreeResult
 
 # Up to this many distinct rows the exact machine takes a second or so, and nothing is to be gained.
 EXACT_ROWS = 10_000
-# Smaller parts are solved faster, but know less: see docs/trees.md for what that costs.
-ROWS_PER_PART = 2_000
 
 # What may differ between a fit and the one that goes on from its checkpoint.
 FREE = ("n_jobs", "verbose", "checkpoint_dir", "time_limit", "random_state", "warm_start", "cache_size")
@@ -124,8 +121,8 @@ class TreeClassifier(KernelMachineClassifier):
         """What a subclass wants to keep of the training."""
         return trained.as_solve_result()
 
-    def _count(self, n: int) -> int:
-        """The number of parts for n distinct rows."""
+    def _count(self, n: int) -> int | None:
+        """The number of parts for n distinct rows, None if it is left to the pilot."""
         if self.n_partitions != "auto":
             if int(self.n_partitions) > n:
                 raise ValueError(
@@ -133,10 +130,7 @@ class TreeClassifier(KernelMachineClassifier):
                     "or 'auto'."
                 )
             return int(self.n_partitions)
-        if n <= EXACT_ROWS:
-            return 1
-        p = int(self.branching)
-        return p * ceil(n / (ROWS_PER_PART * p))
+        return 1 if n <= EXACT_ROWS else None
 
     def _checkpoint(self, problem: Problem, seed: int) -> Checkpoint | None:
         if self.checkpoint_dir is None:

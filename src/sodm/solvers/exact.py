@@ -116,5 +116,6 @@ def solve(
         converged=result.converged.astype(bool),
         solver=result.method,
         n_kernel_evaluations=int(result.evaluations),
+        kernel_seconds=float(result.kernel_seconds),
         ridge_shift=float(result.shift),
     )

@@ -32,5 +32,7 @@ class SolveResult:
     """The method that finished: "newton" or "dcd"."""
     n_kernel_evaluations: int
     """Kernel values computed, each counted every time it was."""
+    kernel_seconds: float
+    """Time that took, of all threads together; part of the fused products' own time is in it."""
     ridge_shift: float
     """When positive, k + ridge_shift I was solved because k is not positive semidefinite."""

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 class Seconds:
     """Wall time of one level, by what it was spent on."""
 
+    pilot: float = 0.0
     partition: float = 0.0
     solve: float = 0.0
     merge: float = 0.0
@@ -22,6 +23,8 @@ class Seconds:
     checkpoint: float = 0.0
     engine: float = 0.0
     """The part of `solve` in which no part was being solved."""
+    kernel: float = 0.0
+    """The part of `solve` that kernel values took, on average over what was solved side by side."""
 
 
 @dataclass

@@ -84,6 +84,7 @@ class LocalSolver:
             "n_iter": result.n_iter,
             "converged": result.converged,
             "n_kernel_evaluations": result.n_kernel_evaluations,
+            "kernel_seconds": result.kernel_seconds / slot.n_threads,
             "ridge_shift": result.ridge_shift,
             "solver": result.solver,
             "seconds": time.perf_counter() - began,

@@ -55,14 +55,17 @@ class Solved:
 class MergeRule(ABC):
     """How a level follows from the one below. A rule serves one fit."""
 
-    def begin(self, parts: Sequence[Index], problem: Problem, branching: int, seed: int) -> list[Group]:
-        """The parts of the first level."""
-        self.first = list(parts)
+    def prepare(self, problem: Problem, branching: int, seed: int) -> None:
+        """Be told what the fit is about."""
         self.problem, self.branching, self.seed = problem, branching, seed
         self.total = float(problem.weights.sum())
-        return [Group(index, self._weight_of(index)) for index in parts]
 
-    def _weight_of(self, index: Index) -> float:
+    def begin(self, parts: Sequence[Index]) -> list[Group]:
+        """The parts of the first level."""
+        self.first = list(parts)
+        return [Group(index, self.weight_of(index)) for index in parts]
+
+    def weight_of(self, index: Index) -> float:
         """What a part of these rows represents at the first level: itself."""
         return float(self.problem.weights[index].sum())
 
@@ -128,8 +131,8 @@ class KeepSupport(MergeRule):
     def __init__(self, whole: bool, levels: str = "all", feedback: int = 0) -> None:
         self.whole, self.levels, self.feedback = whole, levels, feedback
 
-    def _weight_of(self, index: Index) -> float:
-        return self.total if self.whole else super()._weight_of(index)
+    def weight_of(self, index: Index) -> float:
+        return self.total if self.whole else super().weight_of(index)
 
     def next(self, solved: Sequence[Solved], level: int) -> list[Group] | None:
         if len(solved) > 1:
@@ -178,7 +181,7 @@ class Recluster(MergeRule):
     def __init__(self, partitioner: ClusterPartitioner, early: bool = False) -> None:
         self.partitioner, self.early = partitioner, early
 
-    def _weight_of(self, index: Index) -> float:
+    def weight_of(self, index: Index) -> float:
         return self.total
 
     def next(self, solved: Sequence[Solved], level: int) -> list[Group] | None:

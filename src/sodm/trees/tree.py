@@ -1,5 +1,6 @@
 """The tree trainer: solve all parts of a level, look at the machine they make, merge, go on.
 
+    pilot       a sample of rows, which tells how large parts should be and where they start
     level 0     K parts           each its own problem, solved side by side
     level 1     K / p parts       merged; each starts from what its parts know
     ...         until a stop rule says that f no longer changes, or p parts (SODM) or one (Cascade) are left
@@ -26,6 +27,7 @@ from sodm.trees.checkpoint import Checkpoint, State
 from sodm.trees.history import Record, Seconds, Summary
 from sodm.trees.local import LocalSolver
 from sodm.trees.merge import Group, MergeRule, Solved, rows_of
+from sodm.trees.pilot import Pilot, parts_for, sample
 from sodm.trees.probe import Probe, Reading, classes_of
 from sodm.trees.stop import EXACT, LAST, TIME, StopRule, changed
 
@@ -75,6 +77,7 @@ class TreeResult:
             converged=self.converged,
             solver=f"{self.solver}, {len(self.last)} parts, {self.stop_reason}",
             n_kernel_evaluations=self.n_kernel_evaluations,
+            kernel_seconds=sum(record.seconds.kernel for record in self.history),
             ridge_shift=self.ridge_shift,
         )
 
@@ -89,13 +92,15 @@ class Tree:
     merge : MergeRule
     solver : LocalSolver
     engine : Engine
-    n_partitions, branching : int
-        K and p.
+    n_partitions : int or None
+        K; None leaves it to the pilot.
+    branching : int
+        p.
     stop : StopRule or None
         When two levels agree; None goes up to the end.
     pilot : bool
-        Solve one part first and start the others from its f: parts that look alike have like solutions.
-        Without, they start from zero.
+        Start the parts from the f of a sample: parts that look like the whole have like solutions. Without,
+        they start from zero.
     refine : bool
         Go on to the exact solution in the end.
     time_limit : float or None
@@ -112,7 +117,7 @@ class Tree:
     merge: MergeRule
     solver: LocalSolver
     engine: Engine
-    n_partitions: int
+    n_partitions: int | None
     branching: int
     stop: StopRule | None = None
     pilot: bool = True
@@ -140,6 +145,7 @@ class _Training:
         self.probe = Probe(problem, PROBE_ROWS, tree.seed)
         self.history: list[Record] = []
         self.evaluations, self.shift = 0, 0.0
+        tree.merge.prepare(problem, tree.branching, tree.seed)
 
     def run(self) -> TreeResult:
         tree = self.tree
@@ -197,27 +203,43 @@ class _Training:
             self.state = state
             self.history = state.history
             self.evaluations, self.shift = state.evaluations, state.shift
-            tree.merge.begin(state.first, self.problem, tree.branching, tree.seed)
+            tree.merge.begin(state.first)
             return [], seconds
+        pilot = self._pilot()
+        seconds.pilot = pilot.seconds
+        count = tree.n_partitions or parts_for(self.n, pilot.share, tree.branching)
         parts = [np.arange(self.n)]
-        if tree.n_partitions > 1:
-            split = tree.partition.split(
-                self.problem.rows,
-                classes_of(self.problem.signs),
-                tree.n_partitions,
-                self.problem.kernel,
-                tree.seed,
-            )
-            parts = rows_of(split, tree.n_partitions)
-        groups = tree.merge.begin(parts, self.problem, tree.branching, tree.seed)
+        if count > 1:
+            rows, classes = self.problem.rows, classes_of(self.problem.signs)
+            parts = rows_of(tree.partition.split(rows, classes, count, self.problem.kernel, tree.seed), count)
+        groups = tree.merge.begin(parts)
         if self.problem.start is not None:
             start = self.problem.start
             groups = [
                 Group(g.index, g.represented, {"start": start[:, g.index] * (self.total / g.represented)})
                 for g in groups
             ]
-        seconds.partition = time.perf_counter() - began
+        elif pilot.machine:
+            groups = [Group(g.index, g.represented, pilot.machine) for g in groups]
+        seconds.partition = time.perf_counter() - began - seconds.pilot
         return groups, seconds
+
+    def _pilot(self) -> Pilot:
+        """Solve a sample first, if anything is to be learnt from it."""
+        tree, start = self.tree, self.problem.start
+        if start is not None:
+            return Pilot(float(np.mean(np.any(start != 0, axis=0))), {})
+        if tree.n_partitions == 1 or not (tree.pilot or tree.n_partitions is None):
+            return Pilot(1.0, {})
+        began = time.perf_counter()
+        rows = sample(self.n, tree.n_partitions, tree.seed)
+        group = Group(rows, tree.merge.weight_of(rows))
+        (result,) = tree.engine.map(tree.solver, [Part(rows, {"represented": group.represented})])
+        assert result is not None  # it has no deadline
+        self.evaluations += result["n_kernel_evaluations"]
+        share = float(np.mean(np.any(result["duals"] != 0, axis=0)))
+        machine = self._machine(group, result["duals"]) if tree.pilot else {}
+        return Pilot(share, machine, time.perf_counter() - began)
 
     def _solve(
         self, groups: Sequence[Group], level: int, seconds: Seconds
@@ -230,17 +252,17 @@ class _Training:
             for group in groups
         ]
         results: list[Arrays | None] = []
-        pilot = tree.pilot and self.problem.start is None
-        if level == 0 and len(parts) > 1 and (pilot or self.deadline is not None):
+        if level == 0 and len(parts) > 1 and self.deadline is not None:
             # One part is solved whatever the time limit, so that there is a machine to return.
             results = tree.engine.map(tree.solver, parts[:1])
-            if pilot and results[0] is not None:
-                machine = self._machine(groups[0], results[0]["duals"])
-                parts = [Part(part.index, part.message | machine) for part in parts]
         deadline = self.deadline if level > 0 or results else None
         results += tree.engine.map(tree.solver, parts[len(results) :], deadline)
         seconds.solve = time.perf_counter() - began
         seconds.engine = tree.engine.overhead - lost
+        done = [result for result in results if result is not None]
+        busy = sum(result["seconds"] for result in done)
+        share = sum(result["kernel_seconds"] for result in done) / busy if busy > 0 else 0.0
+        seconds.kernel = share * (seconds.solve - seconds.engine)
         return results, all(result is not None for result in results)
 
     def _is_whole(self, groups: Sequence[Group]) -> bool:
