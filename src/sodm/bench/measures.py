@@ -46,7 +46,8 @@ def history(machine: Any, *, parts: bool = False) -> list[dict[str, Any]]:
         if parts and "part_seconds" in record:
             spent = record["seconds"]
             kept["part_seconds"] = [short(seconds) for seconds in record["part_seconds"]]
-            kept["serial_seconds"] = short(spent["partition"] + spent["merge"] + spent["probe"])
+            alone = ("pilot", "partition", "merge", "probe")
+            kept["serial_seconds"] = short(sum(spent[name] for name in alone))
         records.append(kept)
     return records
 

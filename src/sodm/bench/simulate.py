@@ -1,7 +1,7 @@
 """Speed-up beyond the cores there are, from pieces measured on one core.
 
-RBF     level by level: what only one core can do (dividing, merging, looking), then the pilot alone, then the
-        parts, each to the first core that is free.
+RBF     level by level: what is done by one core or little helped by more (the pilot, dividing, merging,
+        looking), then the parts, each to the first core that is free.
 linear  an epoch of DSVRG is the gradient over all rows, divided by the number of cores, then its steps one
         after the other, whoever takes them, and one hand-over of w for each core.
 """
@@ -25,15 +25,11 @@ HANDOVER = 2e-4  # seconds: a round trip in a data centre
 def tree_seconds(levels: Sequence[dict[str, Any]], cores: int) -> float:
     """Seconds of a tree on so many cores, from `part_seconds` and `serial_seconds` of its levels on one."""
     total = 0.0
-    for number, level in enumerate(levels):
-        parts = list(level["part_seconds"])
-        total += level["serial_seconds"]
-        if number == 0 and len(parts) > 1:
-            total += parts.pop(0)
+    for level in levels:
         free = np.zeros(cores)
-        for seconds in parts:
+        for seconds in level["part_seconds"]:
             free[free.argmin()] += seconds
-        total += float(free.max())
+        total += level["serial_seconds"] + float(free.max())
     return total
 
 
