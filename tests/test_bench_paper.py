@@ -181,6 +181,7 @@ def small(tmp_path_factory) -> Results:
         replace(FIT, experiment="partitions", task="partition", solver="stratified"),
         replace(FIT, experiment="ablations", options=(("stop_tol", 0.0),)),
         replace(FIT, experiment="ablations", solver="plain-DCD", options=(("variables", 2),)),
+        replace(FIT, experiment="ablations", task="starts", solver="", options=(("lam", 256.0),)),
         replace(FIT, experiment="peers", solver="SVC"),
     ]
     runs = [run for last in (*fits, *linear, *others) for run in _with_needs(last)]

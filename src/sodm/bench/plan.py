@@ -20,6 +20,7 @@ from sodm.bench.environment import cores
 from sodm.bench.partitions import PARTITIONERS
 from sodm.bench.run import Options, Run
 from sodm.bench.sets import FILES
+from sodm.bench.starts import LAMS
 
 SYSTEMS = ("ODM", "Cascade", "DiP", "DC", "SODM")
 EXPERIMENTS = (
@@ -188,6 +189,8 @@ def _runs(base: Run, size: Size, first: bool) -> Iterator[Run]:
             yield from fits(("SODM",), options=options)
         for options in (ONE_VARIABLE, TWO_VARIABLES):
             yield from fits(("plain-DCD",), options=options, rows=1000)
+        for lam in LAMS:
+            yield replace(base, task="starts", options=(("lam", lam),))
     elif name == "partitions" and base.seed in size.seeds[:3]:
         for partitioner in PARTITIONERS:
             yield replace(base, task="partition", solver=partitioner)

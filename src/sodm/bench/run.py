@@ -21,7 +21,7 @@ class Run:
     ----------
     experiment : str
         What it belongs to, see `plan`.
-    task : {"statistics", "tune", "fit", "partition", "pieces"}
+    task : {"statistics", "tune", "fit", "partition", "pieces", "starts"}
         Which function of `tasks` does it.
     dataset, solver : str
         Names; the solver of a "tune" is the kind of machine, that of a "partition" the partitioner.

@@ -111,12 +111,22 @@ def pieces(run: Run, known: Found, cache: Path) -> Found:
         return {"parameters": known, **linear_pieces(data, known, run.seed)}
 
 
+def merged_starts(run: Run, known: Found, cache: Path) -> Found:
+    """The scale correction by itself."""
+    from sodm.bench.starts import starts
+
+    data = _split(run, cache)
+    with limited(run.limit):
+        return {"parameters": known, **starts(data, known, dict(run.options)["lam"], run.seed)}
+
+
 TASKS: dict[str, Callable[[Run, Found, Path], Found]] = {
     "statistics": statistics,
     "tune": tune_parameters,
     "fit": fit,
     "partition": partition,
     "pieces": pieces,
+    "starts": merged_starts,
 }
 
 

@@ -130,4 +130,4 @@ class Runs:
         return facts.records[-1]["printed_as"] if facts else dataset
 
 
-_OPTIONS = ("loss", "merge", "stop_tol", "start", "local_solver", "variables")
+_OPTIONS = ("lam", "loss", "merge", "stop_tol", "start", "local_solver", "variables")
