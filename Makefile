@@ -48,6 +48,10 @@ FUZZ_SECONDS ?= 15
 fuzz: $(VENV)/.stamp-test ## feed broken files to the readers and the model loaders, FUZZ_SECONDS each
 	$(BIN)/python fuzz/run.py --seconds $(FUZZ_SECONDS)
 
+.PHONY: docs
+docs: $(VENV)/.stamp-docs ## the documentation in site/, examples run anew; warnings are errors
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
 lint: $(VENV)/.stamp-dev ## ruff, mypy, clang-format
 	$(BIN)/ruff check . && $(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -73,4 +77,4 @@ paper-quick: $(VENV)/.stamp-bench ## the same in ten minutes with few rows, repo
 	$(BIN)/sodm bench paper --quick
 
 clean: ## remove what the other targets made
-	rm -rf $(VENV) build
+	rm -rf $(VENV) build site

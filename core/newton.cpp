@@ -71,14 +71,7 @@ class Newton {
 
     Solution run() {
         machines_.resize(at(problem_.count));
-        if (problem_.start || problem_.start_decision) {
-            order_.resize(at(problem_.n));
-            std::iota(order_.begin(), order_.end(), Index(0));
-            grow(problem_.n);
-            if (problem_.start)
-                start_from(problem_.start);
-            else
-                guess_from(problem_.start_decision);
+        if ((problem_.start || problem_.start_decision) && start()) {
             level(problem_.n, true);
         } else {
             order_ = Random(options_.seed).permutation(problem_.n);
@@ -150,6 +143,28 @@ class Newton {
                 const auto i = at(positions[k]);
                 machines_[c].f[i] = values[c * positions.size() + k] + shift_ * machines_[c].a[i];
             }
+    }
+
+    // Takes the start that was given. False if f = 0 is better: duals that were found apart from each other
+    // and put together may reach so far beyond the dead zone that every row seems to matter.
+    bool start() {
+        order_.resize(at(problem_.n));
+        std::iota(order_.begin(), order_.end(), Index(0));
+        grow(problem_.n);
+        if (!problem_.start) {
+            guess_from(problem_.start_decision);
+            return true;
+        }
+        start_from(problem_.start);
+        bool better = true;
+        for (Machine& machine : machines_) {
+            machine.assess(loss_);
+            double zero = 0;
+            for (double s : machine.s) zero += loss_.primal(0, s);
+            better &= machine.objective < zero;
+        }
+        if (!better) machines_.assign(at(problem_.count), Machine());
+        return better;
     }
 
     void start_from(const double* duals) {

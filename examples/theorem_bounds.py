@@ -1,6 +1,9 @@
-"""How loose are the bounds of Theorems 1 and 2? Solves ODM exactly and on partitions, and draws both sides.
+"""How loose are the bounds of Theorems 1 and 2?
 
-python examples/theorem_bounds.py docs/figures/theorem_bounds.png
+Solves the machine exactly and on partitions, and draws what the paper's theorems bound beside the bounds.
+What follows from it is on the page about [partitions](../partitions.md#the-theorems-and-how-loose-they-are).
+
+`python examples/theorem_bounds.py docs/figures/theorem_bounds.png` saves the figure, without shows it.
 """
 
 from __future__ import annotations
@@ -38,7 +41,7 @@ def solve_parts(K: Array, y: Array, parts: NDArray[np.intp], loss: OdmLoss) -> A
     return g
 
 
-def main(path: str) -> None:
+def main(path: str | None) -> None:
     X, labels = load_breast_cancer(return_X_y=True)
     X, y = MinMaxScaler().fit_transform(X), np.where(labels > 0, 1.0, -1.0)
     kernel = Kernel("rbf", gamma=1.0, precision="double")
@@ -92,8 +95,11 @@ def main(path: str) -> None:
     handles += [Line2D([], [], color="black", linestyle=s, label=name) for name, s in styles.items()]
     figure.tight_layout(rect=(0, 0.08, 1, 1))
     figure.legend(handles=handles, loc="lower center", ncols=len(handles), fontsize=8)
-    figure.savefig(path, dpi=120)
+    if path is None:
+        plt.show()
+    else:
+        figure.savefig(path, dpi=120)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1] if len(sys.argv) > 1 else "theorem_bounds.png")
+    main(sys.argv[1] if len(sys.argv) > 1 else None)

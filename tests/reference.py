@@ -70,6 +70,7 @@ def solve(
         converged=(gap <= tol) & (violation <= tol),
         solver="newton" if newton else "dcd",
         n_kernel_evaluations=K.size,
+        kernel_seconds=0.0,
         ridge_shift=shift,
     )
 

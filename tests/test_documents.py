@@ -34,9 +34,24 @@ def test_readme_example_runs():
     assert names["machine"].score(X_test, y_test) > 0.9
 
 
+@pytest.mark.parametrize("page", ["index.md", "coming-from.md"])
+def test_code_of_a_page_runs(page, tmp_path, monkeypatch):
+    """One block after the other, as a reader would type them; their own asserts included."""
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / page).read_text(), re.S)
+    assert blocks
+    names = {}
+    for block in blocks:
+        exec(compile(block, page, "exec"), names)
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_between_pages_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)#]+)", page.read_text()):
+        if target.startswith("gallery/"):  # made of examples/ when the site is built
+            target = "index.md" if target == "gallery/index.md" else f"../examples/{Path(target).stem}.py"
         if "://" not in target:
             assert (page.parent / target).exists(), f"{page.name} points to {target}, which is not there"
 

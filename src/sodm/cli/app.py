@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from sodm.cli import options as o
+from sodm.estimators import defaults
 
 app = typer.Typer(
     name="sodm",
@@ -65,14 +66,17 @@ def train(
     degree: Annotated[int, typer.Option(min=0, help="Degree of the poly kernel.")] = 3,
     coef0: Annotated[float, typer.Option(help="Constant of the poly and sigmoid kernels.")] = 0.0,
     lam: Annotated[
-        float | None, typer.Option(help="Weight of the loss against the norm [100; 1000 if linear].")
+        float | None,
+        typer.Option(help=f"Weight of the loss against the norm [{defaults.LAM:g}; 1000 if linear]."),
     ] = None,
     upsilon: Annotated[
         float | None, typer.Option(help="Weight of margins above the zone, in (0, 1] [0.5].")
     ] = None,
     theta: Annotated[
         float | None,
-        typer.Option(help="Half-width of the zone without loss, in [0, 1) [0.3; 0.9 if linear]."),
+        typer.Option(
+            help=f"Half-width of the zone without loss, in [0, 1) [{defaults.THETA:g}; 0.9 if linear]."
+        ),
     ] = None,
     loss: Annotated[o.Loss, typer.Option(help="odm, or hinge for a support vector machine.")] = o.Loss.odm,
     tol: Annotated[

@@ -21,7 +21,7 @@ def read_arrow(path: str | os.PathLike[str], *, label: str | int | None = "auto"
     path : path
         Which of the formats it is, the file itself tells.
     label : str, int or None, default="auto"
-        The label column, as in :func:`read_csv`.
+        The label column, as in `read_csv`.
 
     Returns
     -------

@@ -1,9 +1,8 @@
 """Data sets by name: the eight of the paper and a few more.
 
 Checksums of the published files are not recorded: what is known of each set is its number of rows and
-features
-and, where it could be counted, of its labels. That is checked whenever a set is loaded; and a file once
-fetched is checked against the hash it had then.
+features and, where it could be counted, of its labels. That is checked whenever a set is loaded; and a file
+once fetched is checked against the hash it had then.
 """
 
 from __future__ import annotations
@@ -103,7 +102,12 @@ SETS = {
 
 
 def names() -> list[str]:
-    """The names that :func:`load` knows."""
+    """The names that `load` knows.
+
+    Returns
+    -------
+    list of str
+    """
     return list(SETS)
 
 
@@ -113,11 +117,10 @@ def load(name: str, *, download: bool = True) -> Dataset:
     Parameters
     ----------
     name : str
-        One of :func:`names`.
+        One of `names`.
     download : bool, default=True
         Whether to fetch a set that is not here. What was fetched is kept in the cache folder: $SODM_CACHE,
-        else
-        ``sodm`` in the user's cache folder.
+        else ``sodm`` in the user's cache folder.
 
     Returns
     -------

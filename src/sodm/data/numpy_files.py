@@ -19,9 +19,22 @@ _DAMAGE = (ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error, NotIm
 
 
 def read_npz(path: str | os.PathLike[str]) -> Dataset:
-    """Read a .npz: a dense `X`, or a sparse matrix as :func:`scipy.sparse.save_npz` stores it, and `y`.
+    """Read a .npz: a dense `X`, or a sparse matrix as `scipy.sparse.save_npz` stores it, and `y`.
 
     `y` and `feature_names` may be absent. Nothing in the file is run as code.
+
+    Parameters
+    ----------
+    path : path
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    DataError
+        If the file is damaged, or its arrays do not fit each other.
     """
     try:
         with np.load(path, allow_pickle=False) as stored:
@@ -47,9 +60,25 @@ def read_npz(path: str | os.PathLike[str]) -> Dataset:
 
 
 def read_npy(path: str | os.PathLike[str], *, label: str | int | None = "auto") -> Dataset:
-    """Read a .npy: one matrix, with a column of labels that `label` numbers (None: there is none).
+    """Read a .npy: one matrix, with a column of labels.
 
-    Nothing in the file is run as code. A structured array has named columns, as in :func:`read_csv`.
+    Nothing in the file is run as code.
+
+    Parameters
+    ----------
+    path : path
+    label : str, int or None, default="auto"
+        The number of the label column, None if there is none. A structured array has named columns, as in
+        `read_csv`.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    DataError
+        If the file is damaged, or not a matrix of numbers.
     """
     try:
         table = np.load(path, allow_pickle=False)

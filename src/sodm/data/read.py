@@ -66,15 +66,17 @@ def read(
     format : {"auto", "libsvm", "csv", "arrow", "npz", "npy"}, default="auto"
         "auto" goes by the name; what has no known ending is LIBSVM text.
     label : str, int or None, default="auto"
-        The label column of a table, see :func:`read_csv`. LIBSVM text and .npz have their labels in place.
-    header, separator
-        See :func:`read_csv`.
+        The label column of a table, see `read_csv`. LIBSVM text and .npz have their labels in place.
+    header : bool or "auto", default="auto"
+        See `read_csv`.
+    separator : str, optional
+        See `read_csv`.
     zero_based : bool, default=False
-        See :func:`read_libsvm`.
+        See `read_libsvm`.
     n_features : int, optional
         How many columns X must have. LIBSVM text, which leaves zeros out, is given that many.
     cache : bool, default=False
-        Keep parsed text beside the file, see :func:`read_libsvm`.
+        Keep parsed text beside the file, see `read_libsvm`.
     n_threads : int, optional
         None: all cores.
 

@@ -18,22 +18,19 @@ class CascadeClassifier(TreeClassifier):
     Ca-ODM of the paper, and with ``loss="hinge"`` Ca-SVM. Parts are pieces of the one dual problem of all
     rows; the machine is that of the last level, where one part has all support vectors that are left.
 
+    All parameters of `ODMClassifier` but `solver` are taken too, and of `SODMClassifier`
+    n_partitions, branching, start, time_limit, refine, budget,
+    checkpoint_dir and local_solver, with the same defaults.
+
     Parameters
     ----------
-    kernel, gamma, degree, coef0, lam, upsilon, theta, loss, tol, max_iter, fit_intercept, class_weight, \
-cache_size, precision, warm_start, random_state, n_jobs, verbose
-        As for :class:`ODMClassifier`.
-    n_partitions, branching, start, time_limit, refine, budget, checkpoint_dir, local_solver
-        As for :class:`SODMClassifier`.
     feedback : int, default=0
         Passes after the first, in which the support vectors found join all parts of the first level. Each
         pass brings the objective nearer to the exact one.
 
-    Attributes
-    ----------
-    history_, stop_reason_, classes_, support_, support_vectors_, dual_coef_, intercept_, n_iter_, \
-dual_gap_, violation_, objective_, n_kernel_evaluations_, n_features_in_
-        As for :class:`SODMClassifier`.
+    Notes
+    -----
+    The attributes are those of `SODMClassifier`.
 
     Examples
     --------

@@ -28,21 +28,18 @@ class DCClassifier(TreeClassifier):
     together are near those of the problem of all rows. After the last level of clusters the support vectors
     are solved together; `refine` goes on to the exact solution.
 
+    All parameters of `ODMClassifier` but `solver` are taken too, and of `SODMClassifier`
+    n_partitions, branching, time_limit, refine, budget,
+    checkpoint_dir and local_solver, with the same defaults.
+
     Parameters
     ----------
-    kernel, gamma, degree, coef0, lam, upsilon, theta, loss, tol, max_iter, fit_intercept, class_weight, \
-cache_size, precision, warm_start, random_state, n_jobs, verbose
-        As for :class:`ODMClassifier`.
-    n_partitions, branching, time_limit, refine, budget, checkpoint_dir, local_solver
-        As for :class:`SODMClassifier`.
     early : bool, default=False
         Early prediction: end with clusters, and let each row be decided by the machine of the nearest one.
 
-    Attributes
-    ----------
-    history_, stop_reason_, classes_, support_, support_vectors_, dual_coef_, intercept_, n_iter_, \
-dual_gap_, violation_, objective_, n_kernel_evaluations_, n_features_in_
-        As for :class:`SODMClassifier`.
+    Notes
+    -----
+    The attributes are those of `SODMClassifier`.
 
     Examples
     --------

@@ -18,21 +18,18 @@ class DiPClassifier(TreeClassifier):
     DiP-ODM of the paper, and with ``loss="hinge"`` DiP-SVM. k-means clusters in input space are dealt evenly
     to the parts; the support vectors of all parts make the last, exact problem.
 
+    All parameters of `ODMClassifier` but `solver` are taken too, and of `SODMClassifier`
+    n_partitions, branching, start, time_limit, refine, budget,
+    checkpoint_dir and local_solver, with the same defaults.
+
     Parameters
     ----------
-    kernel, gamma, degree, coef0, lam, upsilon, theta, loss, tol, max_iter, fit_intercept, class_weight, \
-cache_size, precision, warm_start, random_state, n_jobs, verbose
-        As for :class:`ODMClassifier`.
-    n_partitions, branching, start, time_limit, refine, budget, checkpoint_dir, local_solver
-        As for :class:`SODMClassifier`.
     n_clusters : int, default=50
-        Clusters to deal, see :class:`sodm.partition.DistributionPreservingPartitioner`.
+        Clusters to deal, see `sodm.partition.DistributionPreservingPartitioner`.
 
-    Attributes
-    ----------
-    history_, stop_reason_, classes_, support_, support_vectors_, dual_coef_, intercept_, n_iter_, \
-dual_gap_, violation_, objective_, n_kernel_evaluations_, n_features_in_
-        As for :class:`SODMClassifier`.
+    Notes
+    -----
+    The attributes are those of `SODMClassifier`.
 
     Examples
     --------

@@ -255,8 +255,11 @@ class LinearODMClassifier(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X, y, sample_weight
-            As for `fit`; y need not have all classes.
+        X : array-like or sparse matrix, shape (n_samples, n_features)
+        y : array-like, shape (n_samples,)
+            Class labels; they need not be all of the classes.
+        sample_weight : array-like, shape (n_samples,), optional
+            As for `fit`.
         classes : array-like, optional
             All class labels that will ever occur. Needed at the first call, unless `fit` has seen
             them; the rows of an earlier `fit` are not remembered.

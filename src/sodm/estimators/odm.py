@@ -21,16 +21,13 @@ class ODMClassifier(KernelMachineClassifier):
     """Optimal margin distribution machine, solved exactly.
 
     A kernel classifier like the support vector machine, but with a loss on both sides: margins
-    :math:`m_i = y_i f(x_i)` are pulled into the zone :math:`[1-\\theta, 1+\\theta]`, which shapes the whole
-    distribution of the margins (its mean and its variance) and not only the smallest of them. It minimises
+    m_i = y_i f(x_i) are pulled into the zone [1-theta, 1+theta], which shapes the whole distribution of the
+    margins (its mean and its variance) and not only the smallest of them. It minimises
 
-    .. math::
+        1/2 |w|^2 + lam / (2 M (1-theta)^2) * sum_i s_i [ (1-theta-m_i)_+^2 + upsilon (m_i-1-theta)_+^2 ]
 
-        \\tfrac12 \\|w\\|^2 + \\frac{\\lambda}{2 M (1-\\theta)^2} \\sum_i s_i
-        \\left[(1-\\theta-m_i)_+^2 + \\upsilon\\,(m_i-1-\\theta)_+^2\\right]
-
-    where :math:`s_i` are the sample weights and :math:`M` is their sum. The sum of the losses is divided by
-    :math:`M`, so a good `lam` does not depend on the number of rows.
+    where s_i are the sample weights and M is their sum. The sum of the losses is divided by M, so a good
+    `lam` does not depend on the number of rows.
 
     Parameters
     ----------
@@ -111,7 +108,7 @@ class ODMClassifier(KernelMachineClassifier):
 
     Notes
     -----
-    For probabilities use :class:`sklearn.calibration.CalibratedClassifierCV`.
+    For probabilities use `sklearn.calibration.CalibratedClassifierCV`.
 
     Examples
     --------

@@ -21,12 +21,13 @@ class SODMClassifier(TreeClassifier):
     every `branching` parts are merged and solved again from what they know, until the decisions no longer
     change. With ``loss="hinge"`` this is SSVM.
 
+    All parameters of `ODMClassifier` but `solver` are taken too, with the same defaults: kernel, gamma,
+    degree, coef0, lam, upsilon, theta, loss, tol, max_iter, fit_intercept, class_weight, cache_size,
+    precision, warm_start, random_state, n_jobs, verbose. `tol` and `max_iter` are those of each part,
+    `cache_size` is shared by the parts that are solved at the same time.
+
     Parameters
     ----------
-    kernel, gamma, degree, coef0, lam, upsilon, theta, loss, tol, max_iter, fit_intercept, class_weight, \
-cache_size, precision, warm_start, random_state, n_jobs, verbose
-        As for :class:`ODMClassifier`; `tol` and `max_iter` are those of each part, `cache_size` is shared by
-        the parts that are solved at the same time.
     n_partitions : int or "auto", default="auto"
         Parts of the first level. "auto" makes parts of 2,000 to 8,000 distinct rows, the larger the fewer
         support vectors a sample of the rows has, and a single part, which is the exact machine, of up to
@@ -34,7 +35,7 @@ cache_size, precision, warm_start, random_state, n_jobs, verbose
     branching : int, default=2
         How many parts are merged to one of the next level.
     n_landmarks : int, default=50
-        Strata, see :class:`sodm.partition.StratifiedPartitioner`.
+        Strata, see `sodm.partition.StratifiedPartitioner`.
     merge : {"scaled", "lift", "literal"}, default="scaled"
         Where a merged part starts: from the duals of its parts in the scale of the merged problem; from the
         duals that the optimality conditions assign to their averaged f; from their duals as they are, as the
@@ -65,11 +66,14 @@ cache_size, precision, warm_start, random_state, n_jobs, verbose
         on `eval_set`, and seconds by what they were spent on.
     stop_reason_ : {"exact", "decisions", "tolerance", "last level", "time limit"}
         Which rule ended the training.
-    classes_, support_, support_vectors_, dual_coef_, coef_, intercept_, n_iter_, dual_gap_, violation_, \
-objective_, n_kernel_evaluations_, n_features_in_, feature_names_in_
-        As for :class:`ODMClassifier`. `n_iter_` and `violation_` are those of the worst part of the last
-        level; `dual_gap_` and `objective_` those of the problem of all rows, estimated from a sample unless
-        `stop_reason_` is "exact".
+
+    Notes
+    -----
+    The other attributes are those of `ODMClassifier`: classes_, support_, support_vectors_, dual_coef_,
+    coef_, intercept_, n_iter_, dual_gap_, violation_, objective_, n_kernel_evaluations_, n_features_in_,
+    feature_names_in_. `n_iter_` and `violation_` are those of the worst part of the last level; `dual_gap_`
+    and `objective_` those of the problem of all rows, estimated from a sample unless `stop_reason_` is
+    "exact".
 
     Examples
     --------

@@ -109,7 +109,7 @@ def save(
 
 
 def load(path: str | os.PathLike[str], *, mmap: bool = True) -> Any:
-    """Load a machine that :func:`save` saved.
+    """Load a machine that `save` saved.
 
     Nothing in the file is run as code; every size and checksum is checked before it is used.
 
@@ -150,7 +150,24 @@ def expansion(machine: Any) -> tuple[Kernel, Any, NDArray[np.float64], NDArray[n
 
 
 def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """What a model file says about itself: the header, without the arrays."""
+    """What a model file says about itself: the header, without the arrays.
+
+    Parameters
+    ----------
+    path : path
+
+    Returns
+    -------
+    dict
+        Among its keys: ``machine``, ``library`` (the version that wrote it), ``parameters``, ``classes``,
+        ``n_features``, ``feature_names``, ``kernel``, ``scaler``, ``fit``, ``summary``, and ``arrays``, with
+        type, shape and checksum of each.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is damaged, of another kind, or of a later version.
+    """
     with container.Reader(path) as reader:
         return reader.header
 

@@ -2,10 +2,9 @@
 
 LIBSVM decides between two classes by ``sum_s coef_s k(s, x) - rho``, positive for the first label. Between
 more it lets every pair vote, and the pair (i, j) sums over the support vectors of these two classes. Ours
-are one
-against the rest, and the largest f_i wins. So each class gets its own copies of the support vectors it
-uses, with
-coefficients that make the vote of (i, j) exactly f_i - f_j: the largest f_i then wins all its votes.
+are one against the rest, and the largest f_i wins. So each class gets its own copies of the support vectors
+it uses, with coefficients that make the vote of (i, j) exactly f_i - f_j: the largest f_i then wins all its
+votes.
 """
 
 from __future__ import annotations
@@ -141,8 +140,7 @@ def from_libsvm(path: str | os.PathLike[str], *, n_features: int | None = None) 
     ------
     ModelFileError
         If the file is no such model. More than two classes are refused: LIBSVM lets pairs of classes vote,
-        which
-        machines of one class against the rest cannot repeat.
+        which machines of one class against the rest cannot repeat.
     """
     from sodm.estimators.odm import ODMClassifier
 

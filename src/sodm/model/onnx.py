@@ -1,12 +1,9 @@
 """Machines as ONNX graphs of plain operators, for onnxruntime and others.
 
 The graph takes ``X``, shape (n, n_features), and gives ``label``, shape (n,), and ``decision``, shape (n,)
-for two
-classes or (n, n_classes). In float32 the decision agrees with ours to about 1e-4 times the sum of the
-absolute
-coefficients at most, usually far better; in float64 to about 1e-6 times it (the precision of our own kernel
-values,
-or 1e-12 with ``precision="double"``).
+for two classes or (n, n_classes). In float32 the decision agrees with ours to about 1e-4 times the sum of the
+absolute coefficients at most, usually far better; in float64 to about 1e-6 times it (the precision of our own
+kernel values, or 1e-12 with ``precision="double"``).
 """
 
 from __future__ import annotations

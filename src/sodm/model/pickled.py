@@ -17,8 +17,13 @@ def to_pickle(model: Any, path: str | os.PathLike[str]) -> None:
     """Write a machine, alone or behind a scaler, as a pickle that ``pickle.load`` and ``joblib.load`` read.
 
     Reading it needs sodm installed, and runs code: read pickles of people you trust only. The pickle is
-    complete
-    in itself: support vectors that are mapped from a model file are copied into it.
+    complete in itself: support vectors that are mapped from a model file are copied into it.
+
+    Parameters
+    ----------
+    model : fitted machine, or Pipeline of a scaler and a machine
+    path : path
+        An old file is replaced only when the new one is on the disk.
     """
     _, machine = split(model)
     if not hasattr(machine, "support_vectors_"):

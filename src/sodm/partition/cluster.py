@@ -84,8 +84,12 @@ class ClusterPartitioner(Partitioner):
 
         Parameters
         ----------
-        X, n_clusters, kernel, random_state
-            As for `split`.
+        X : array or CSR matrix of shape (n, n_features)
+            The rows, as for `split`.
+        n_clusters : int
+            From 1 to n.
+        kernel : KernelLike
+        random_state : int, RandomState or None
         rows : int array, optional
             Cluster only these rows of X: with the support vectors of the current solution, this is the
             adaptive clustering of DC-SVM.
@@ -109,7 +113,14 @@ class ClusterPartitioner(Partitioner):
     def assign(self, X: Any) -> NDArray[np.intp]:
         """The nearest cluster of each row, old or new; early prediction goes by it.
 
-        For a precomputed kernel X holds the values of these rows with all rows that were clustered from.
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n, n_features)
+            For a precomputed kernel, the values of these rows with all rows that were clustered from.
+
+        Returns
+        -------
+        int array of shape (n,)
         """
         if not hasattr(self, "_basis"):
             raise NotFittedError("ClusterPartitioner has no clusters yet: call split or cluster first.")

@@ -152,8 +152,11 @@ def theorem2(
 
     Parameters
     ----------
-    K, y, assignment, exact, local, loss
-        As for `theorem1`; k(x, x) must be the same for all rows, as it is for a shift-invariant kernel.
+    K : array of shape (M, M)
+        The Gram matrix; k(x, x) must be the same for all rows, as it is for a shift-invariant kernel.
+    y, assignment, exact, local : arrays of shape (M,)
+        As for `theorem1`.
+    loss : OdmLoss
     strata : int array of shape (M,)
         The stratum of each row.
 

@@ -25,7 +25,7 @@ class MarginDistributionDisplay:
     classifier is wrong. The optimal margin distribution machine pulls all margins towards the dead zone
     [1 - theta, 1 + theta] rather than push the smallest one up, and this picture shows how well it did.
 
-    Use :meth:`from_estimator` or :meth:`from_predictions` to make one; the constructor takes ready margins.
+    Use `from_estimator` or `from_predictions` to make one; the constructor takes ready margins.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ class MarginDistributionDisplay:
         ax : matplotlib Axes, default=None
             Where to draw; None makes a new figure. Axes of another display are shared with it.
         **plot_options
-            Passed on to :meth:`plot`.
+            Passed on to `plot`.
 
         Returns
         -------
@@ -178,8 +178,13 @@ class MarginDistributionDisplay:
             one value per instance, positive for the second class.
         classes : array-like, default=None
             All classes in order; None takes the sorted labels that occur in `y_true`.
-        sample_weight, pos_label, theta, name, ax, **plot_options
-            As in :meth:`from_estimator`.
+        sample_weight : array-like of shape (n_samples,), default=None
+        pos_label : label, default=None
+        theta : float, default=None
+        name : str, default=None
+        ax : matplotlib Axes, default=None
+        **plot_options
+            All of these as in `from_estimator`.
 
         Returns
         -------
@@ -216,13 +221,13 @@ class MarginDistributionDisplay:
         name : str, default=None
             Stands in the legend instead of the display's own name.
         bins : int or array-like of edges, default=None
-            As in :func:`numpy.histogram`; None chooses a width by the data and puts an edge on 0.
+            As in `numpy.histogram`; None chooses a width by the data and puts an edge on 0.
         cumulative : bool, default=True
             Draw the cumulative curve, with its scale on the right.
         color : matplotlib color, default=None
             Of histogram and curve; None takes the next colour of matplotlib's cycle.
         **histogram_options
-            Passed on to :meth:`matplotlib.axes.Axes.stairs`.
+            Passed on to `matplotlib.axes.Axes.stairs`.
 
         Returns
         -------

@@ -90,8 +90,15 @@ class Kernel:
     ----------
     name : {"linear", "rbf", "poly", "sigmoid", "laplacian", "precomputed"} or callable
         A callable takes two sets of rows, (n_a, d) and (n_b, d), and returns their (n_a, n_b) kernel values.
-    gamma, degree, coef0, offset : numbers
-        See the module's table; `gamma` is a number here, `resolve_gamma` makes one of a rule.
+    gamma : float
+        In exp(-gamma |x - z|^2) of rbf, exp(-gamma |x - z|_1) of laplacian, (gamma <x, z> + coef0)^degree of
+        poly and tanh(gamma <x, z> + coef0) of sigmoid; `resolve_gamma` makes a number of a rule.
+    degree : int
+        Of poly.
+    coef0 : float
+        Of poly and sigmoid.
+    offset : float
+        Added to all kernel values: a constant feature in kernel space.
     precision : {"single", "double"}
         Of kernel values. Sums over them are always kept in double.
     n_threads : int
