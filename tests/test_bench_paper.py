@@ -261,6 +261,9 @@ def test_report_has_its_parts_and_only_measured_numbers(small, tmp_path):
     import pyarrow.parquet
 
     assert pyarrow.parquet.read_table(tmp_path / "results.parquet").num_rows == len(small)
+    for line in (tmp_path / "tables.md").read_text().split("\n\n"):
+        widths = {len(re.findall(r"(?<!\\)\|", row)) for row in line.splitlines() if row.startswith("|")}
+        assert len(widths) <= 1  # every row of a table has as many cells as its heading
     table = next(t for t in all_tables(Runs(small)) if t.name == "table-2")
     titles = [column.title for column in table.columns]
     row = next(row for row in table.rows if row[1] == "SODM")

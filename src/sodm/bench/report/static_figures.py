@@ -43,7 +43,7 @@ def write(figure: Figure, folder: Path, formats: tuple[str, ...] = ("png", "svg"
     picture.legend(
         handles.values(), handles.keys(), loc="lower center", ncols=min(6, len(handles)), fontsize=8
     )
-    picture.tight_layout(rect=(0, 0.04 + 0.16 / rows, 1, 1))
+    picture.tight_layout(rect=(0, 0.02 + 0.08 / rows, 1, 1))
     paths = [folder / f"{figure.name}.{ending}" for ending in formats]
     for path in paths:
         picture.savefig(path, dpi=120, metadata={"Date": None} if path.suffix == ".svg" else None)

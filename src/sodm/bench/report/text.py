@@ -16,8 +16,9 @@ def markdown(table: Table) -> str:
     table = table.filled()
     titles, rows = [column.title for column in table.columns], table.texts()
     lines = [f"## {table.title}", "", table.about, ""]
-    lines += ["| " + " | ".join(titles) + " |", "|" + "---|" * len(titles)]
-    lines += ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
+    written = [[cell.replace("|", "\\|") for cell in row] for row in (titles, *rows)]
+    heading, *body = ("| " + " | ".join(row) + " |" for row in written)
+    lines += [heading, "|" + "---|" * len(titles), *body]
     return "\n".join(lines) + "\n"
 
 
