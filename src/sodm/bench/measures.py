@@ -31,6 +31,7 @@ def _estimated(machine: Any) -> bool:
 
 
 LEVEL = ("n_partitions", "n_rows", "n_support", "n_iter", "objective", "gap", "accuracy", "elapsed")
+MOST_RECORDS = 16  # enough for a curve
 EPOCH = ("epoch", "seconds", "objective", "gap", "accuracy", "passes")
 
 
@@ -40,7 +41,7 @@ def history(machine: Any, *, parts: bool = False) -> list[dict[str, Any]]:
     With `parts`, also the seconds of each part, and those that no part was being solved in.
     """
     records = []
-    for record in getattr(machine, "history_", None) or []:
+    for record in thinned(getattr(machine, "history_", None) or []):
         names = LEVEL if "n_partitions" in record else EPOCH
         kept = {name: short(record[name]) for name in names if record.get(name) is not None}
         if parts and "part_seconds" in record:
@@ -50,6 +51,18 @@ def history(machine: Any, *, parts: bool = False) -> list[dict[str, Any]]:
             kept["serial_seconds"] = short(sum(spent[name] for name in alone))
         records.append(kept)
     return records
+
+
+def thinned(records: list[Any]) -> list[Any]:
+    """At most about MOST_RECORDS of them, evenly, the first and the last included.
+
+    Examples
+    --------
+    >>> thinned(list(range(50)))
+    [0, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 49]
+    """
+    step = -(-len(records) // MOST_RECORDS)
+    return records if step <= 1 else [*records[:-1:step], records[-1]]
 
 
 def training_seconds(machine: Any, wall: float) -> float:
