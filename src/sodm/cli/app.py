@@ -277,6 +277,41 @@ def convert(
     run(source, target, to.value if to else None, dtype.value, features, json, quiet)
 
 
+bench = typer.Typer(no_args_is_help=True, help="Measure: the paper's experiments, run again.")
+app.add_typer(bench, name="bench")
+
+
+@bench.callback()
+def measure() -> None:
+    """Measure: the paper's experiments, run again."""
+
+
+@bench.command()
+def paper(
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="Folder of results and report (paper, or paper-quick)."),
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Few rows and one seed: minutes instead of hours.")
+    ] = False,
+    sets: Annotated[list[str] | None, typer.Option(help="Only this data set; may be repeated.")] = None,
+    only: Annotated[list[str] | None, typer.Option(help="Only this experiment; may be repeated.")] = None,
+    report: Annotated[
+        bool, typer.Option("--report", help="Run nothing; make the report of the results there are.")
+    ] = False,
+) -> None:
+    """Run the paper's experiments again, as far as they are missing, and write a report.
+
+    Each finished run is a line of OUT/results.jsonl; stopped at any moment, the same command goes on there.
+    The report is OUT/report.html.
+    """
+    from sodm.bench.command import paper as run
+
+    if run(out, quick=quick, report_only=report, sets=sets or (), only=only or ()):
+        raise typer.Exit(1)
+
+
 @app.command()
 def demo(
     out: Annotated[Path, typer.Option("--out", "-o", help="Page to write.")] = Path("demo.html"),
