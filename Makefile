@@ -9,7 +9,8 @@ SOURCES := pyproject.toml CMakeLists.txt \
            $(shell find core bindings -type f) $(shell find src -type f -not -path '*/__pycache__/*')
 SANITIZERS := address,undefined thread
 
-.PHONY: demo test test-fast test-sanitize fuzz lint format bench-core bench-trees bench-linear bench-spark clean help
+.PHONY: demo test test-fast test-sanitize fuzz docs lint format bench-core bench-trees bench-linear bench-spark \
+        paper paper-quick clean help
 .DEFAULT_GOAL := help
 
 help:           ## this list
@@ -25,8 +26,8 @@ $(VENV)/.stamp-%: $(SOURCES) | $(BIN)/pip
 	$(BIN)/pip install --quiet ".[$*]"
 	@touch $@
 
-demo: $(VENV)/.stamp-all ## fit the exact machine and print a short result
-	$(BIN)/python -m sodm.demo
+demo: $(VENV)/.stamp-demo ## the machines side by side: a table, and demo.html with figures
+	$(BIN)/sodm demo --out demo.html
 
 test: $(VENV)/.stamp-test ## all tests
 	$(BIN)/python -m pytest -n auto
@@ -48,7 +49,6 @@ FUZZ_SECONDS ?= 15
 fuzz: $(VENV)/.stamp-test ## feed broken files to the readers and the model loaders, FUZZ_SECONDS each
 	$(BIN)/python fuzz/run.py --seconds $(FUZZ_SECONDS)
 
-.PHONY: docs
 docs: $(VENV)/.stamp-docs ## the documentation in site/, examples run anew; warnings are errors
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
@@ -72,6 +72,12 @@ bench-linear: $(VENV)/.stamp-bench ## speed and accuracy of the linear machine a
 
 bench-spark: $(VENV)/.stamp-bench ## the machines on a Spark cluster of two workers, against LinearSVC of MLlib
 	$(BIN)/python benchmarks/spark.py
+
+paper: $(VENV)/.stamp-bench ## the paper's experiments run again: about three hours on two cores, report in paper/
+	$(BIN)/sodm bench paper
+
+paper-quick: $(VENV)/.stamp-bench ## the same in ten minutes with few rows, report in paper-quick/
+	$(BIN)/sodm bench paper --quick
 
 clean: ## remove what the other targets made
 	rm -rf $(VENV) build site

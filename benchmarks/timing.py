@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 SLOW = 20.0  # seconds: what takes longer than this is run once where `slow_once` says so
+LIMIT = 600.0  # seconds after which a peer is given up
 
 
 def best_of(run: Callable[[], object], repeat: int, slow_once: bool = False) -> tuple[float, int]:
@@ -34,6 +35,21 @@ def isolated(function: Callable[..., dict[str, Any]], cores: int, /, **arguments
     A fresh process, so that one side's allocations and patches do not reach the other; held by affinity, so
     that every library sees the same number of cores, whatever its own knob is called.
     """
+    result = _run(function, cores, arguments, None)
+    assert result is not None
+    return result
+
+
+def isolated_peer(
+    function: Callable[..., dict[str, Any]], cores: int, /, **arguments: Any
+) -> dict[str, Any] | None:
+    """As `isolated`, None if it does not end within LIMIT seconds."""
+    return _run(function, cores, arguments, LIMIT)
+
+
+def _run(
+    function: Callable[..., dict[str, Any]], cores: int, arguments: dict[str, Any], limit: float | None
+) -> dict[str, Any] | None:
     code = (
         "import json, os, sys; "
         f"os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:{cores}]); "
@@ -41,13 +57,17 @@ def isolated(function: Callable[..., dict[str, Any]], cores: int, /, **arguments
         "print(json.dumps(run(**json.loads(sys.argv[1]))))"
     )
     names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-    done = subprocess.run(
-        [sys.executable, "-c", code, json.dumps(arguments)],
-        cwd=Path(__file__).parent,
-        env=os.environ | dict.fromkeys(names, str(cores)),
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
-    )
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", code, json.dumps(arguments)],
+            cwd=Path(__file__).parent,
+            env=os.environ | dict.fromkeys(names, str(cores)),
+            stdout=subprocess.PIPE,
+            text=True,
+            check=True,
+            timeout=limit,
+        )
+    except subprocess.TimeoutExpired:
+        return None
     result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return result

@@ -16,7 +16,7 @@ import data
 import numpy as np
 from sklearn.model_selection import cross_val_score
 from table import Row
-from timing import best_of, isolated, peak_memory
+from timing import LIMIT, best_of, isolated, isolated_peer, peak_memory
 
 # Bars: times faster than SVC, than oneDAL.
 BARS = {"a9a": (50, 5), "cod-rna": (20, 3), "ijcnn1": (10, 2), "skin-nonskin": (5, 2), "susy-subset": (50, 5)}
@@ -93,12 +93,16 @@ def peers(name: str, threads: int, tuned: dict[str, Any]) -> Iterator[Row]:
         others.pop(f"oneDAL, {threads} threads")
     best = 0.0
     for (label, side), bar in zip(others.items(), BARS.get(name, (None, None)), strict=False):
-        other = isolated(measure, threads, side=side, name=name, parameters=tuned["peers"])
-        best = max(best, other["accuracy"])
-        what, ratio = f"fit, {name} ({ours['n']:,} rows)", other["seconds"] / ours["seconds"]
-        yield Row(
-            what, label, f"{ours['seconds']:.2f} s", f"{other['seconds']:.2f} s", ratio, bar, note=note(ours)
-        )
+        other = isolated_peer(measure, threads, side=side, name=name, parameters=tuned["peers"], repeat=3)
+        seconds, theirs, levels = LIMIT, f"> {LIMIT:.0f} s", note(ours)
+        if other is not None:
+            best, seconds, theirs = (
+                max(best, other["accuracy"]),
+                other["seconds"],
+                f"{other['seconds']:.2f} s",
+            )
+        what, ratio = f"fit, {name} ({ours['n']:,} rows)", seconds / ours["seconds"]
+        yield Row(what, label, f"{ours['seconds']:.2f} s", theirs, ratio, bar, note=levels)
     points = {"unit": " points", "digits": 2}
     for against, other, bar in (("the better peer", best, -0.2), ("the paper's SODM", PAPER[name], 0.0)):
         difference = 100 * (ours["accuracy"] - other)

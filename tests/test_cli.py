@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.datasets import load_breast_cancer, load_iris, make_moons
 
 import sodm
 from sodm.data import write_libsvm
@@ -215,7 +216,10 @@ def test_usage_errors_end_with_2(files: Path, arguments: list[str], says: str) -
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["train", "absent", "--out", "m"], "absent: No such file"),
+        (
+            ["train", "absent", "--out", "m"],
+            "absent is no file here, nor the name of a data set: those are gisette",
+        ),
         (["train", "iris.csv", "--out", "no/such/m"], "make the folder"),
         (["train", "bare.csv", "--out", "m"], "which column has the labels"),
         (["train", "bad", "--out", "m"], "bad, line 2, column 3"),
@@ -242,13 +246,29 @@ def test_debug_shows_where(files: Path) -> None:
     assert "Traceback" in done.stderr
 
 
-def test_a_time_limit_leaves_no_model(files: Path, tmp_path: Path) -> None:
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(6000, 40))
-    write_libsvm(tmp_path / "slow", X, rng.integers(0, 2, 6000))
+def test_under_a_time_limit_there_is_a_model_and_it_says_how_far_it_came(tmp_path: Path) -> None:
+    X, y = make_moons(12_500, noise=0.3, random_state=0)
+    write_libsvm(tmp_path / "moons", X, y)
     out = tmp_path / "m.sodm"
-    done = run("train", tmp_path / "slow", "-o", out, "--time-limit", "0.05", "--tol", "1e-9", code=1)
-    assert "raise --time-limit" in done.stderr and not out.exists()
+    data = ("train", tmp_path / "moons", "-o", out, "--validation", "0", "--json")
+    short = json.loads(run(*data, "--time-limit", "0.001").stdout)
+    assert short["machine"].startswith("SODMClassifier (exact if the time allows")
+    assert short["stopped_by"] == "time limit" and short["train_accuracy"] > 0.85
+    assert json.loads(run("evaluate", tmp_path / "moons", out, "--json").stdout)["accuracy"] > 0.85
+    # With time enough it is the exact machine.
+    facts = json.loads(run(*data, "--time-limit", "600").stdout)
+    assert facts["stopped_by"] == "exact" and facts["gap"] <= 1e-3
+    linear = run(*data, "--time-limit", "0.001", "--kernel", "linear", "--loss", "hinge", "--tol", "1e-12")
+    assert "Raise time_limit or tol" in linear.stderr and json.loads(linear.stdout)["train_accuracy"] > 0.75
+
+
+def test_the_exact_machine_asked_for_by_name_has_nothing_to_show_before_it_is_done(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    write_libsvm(tmp_path / "slow", rng.normal(size=(6000, 40)), rng.integers(0, 2, 6000))
+    out = tmp_path / "m.sodm"
+    options = ("--machine", "exact", "--time-limit", "0.05", "--tol", "1e-9")
+    done = run("train", tmp_path / "slow", "-o", out, *options, code=1)
+    assert "leave out --machine exact" in done.stderr and not out.exists()
 
 
 def test_warnings_are_lines_too(files: Path, tmp_path: Path) -> None:
@@ -292,17 +312,19 @@ def test_the_machine_is_chosen_by_size() -> None:
     from sodm.cli.machine import SCALABLE_FROM, make_machine
 
     names = [
-        type(make_machine({"kernel": kernel, "time_limit": 1.0}, which, rows)).__name__
-        for kernel, which, rows in [
-            ("rbf", "auto", SCALABLE_FROM - 1),
-            ("rbf", "auto", SCALABLE_FROM),
-            ("rbf", "exact", SCALABLE_FROM),
-            ("linear", "auto", SCALABLE_FROM),
-            ("linear", "exact", 10),
+        type(make_machine({"kernel": kernel, "time_limit": limit}, which, rows)).__name__
+        for kernel, which, rows, limit in [
+            ("rbf", "auto", SCALABLE_FROM - 1, None),
+            ("rbf", "auto", SCALABLE_FROM - 1, 1.0),
+            ("rbf", "auto", SCALABLE_FROM, 1.0),
+            ("rbf", "exact", SCALABLE_FROM, 1.0),
+            ("linear", "auto", SCALABLE_FROM, 1.0),
+            ("linear", "exact", 10, 1.0),
         ]
     ]
     assert names == [
         "ODMClassifier",
+        "SODMClassifier",
         "SODMClassifier",
         "ODMClassifier",
         "LinearODMClassifier",
@@ -338,5 +360,14 @@ def test_without_the_extra_it_says_what_to_install(tmp_path: Path) -> None:
     assert done.stderr == "sodm: the command line needs more packages: run `pip install sodm[cli]`.\n"
 
 
-def test_demo_runs() -> None:
-    assert "ODMClassifier" in run("demo").stdout
+def test_ctrl_c_ends_with_one_line(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    write_libsvm(tmp_path / "slow", rng.normal(size=(6000, 40)), rng.integers(0, 2, 6000))
+    running = subprocess.Popen(
+        [SODM, "tune", tmp_path / "slow"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert running.stderr is not None and "settings on" in running.stderr.readline()  # the search has begun
+    running.send_signal(signal.SIGINT)
+    out, said = running.communicate(timeout=60)
+    assert running.returncode == 1 and out == ""
+    assert said.splitlines()[-1].startswith("sodm: interrupted") and "Traceback" not in said

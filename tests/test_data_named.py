@@ -100,7 +100,9 @@ def sha256(data: bytes) -> str:
 
 def test_a_set_is_fetched_once_and_kept(server: Server) -> None:
     wanted = NamedSet("two", 60_002, 2, 30_001, (server.url("first.bz2"), server.url("second")))
-    X, y = load_set(wanted)
+    with pytest.warns(UserWarning, match="no checksum of the published file is known") as said:
+        X, y = load_set(wanted)
+    assert len(said) == 2 and sha256(SECOND) in str(said[1].message)
     assert X.shape == (60_002, 2) and sorted(set(y.tolist())) == [-1, 1] and X[60_001, 1] == 7
     assert len(server.asked) == 2
     again, labels = load_set(wanted, fetch=False)

@@ -17,6 +17,7 @@ from oracles import quadratic_program
 from problems import FORMS, exact_in_single, rows_and_labels, weights_for
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.datasets import make_classification
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 from sklearn.svm import SVC, LinearSVC, LinearSVR
@@ -420,3 +421,15 @@ def test_bad_input_and_a_failed_fit_changes_nothing() -> None:
         machine.fit(X, y, eval_set=(X[:, :2], y))
     with pytest.raises(ValueError, match="NaN"):
         machine.predict(bad)
+
+
+@pytest.mark.parametrize("solver", ["newton", "dcd", "svrg", "csvrg", "dsvrg"])
+def test_out_of_time_there_is_a_machine_of_at_least_one_iteration(solver):
+    X, y = make_classification(2000, 10, class_sep=2.0, random_state=0)
+    machine = LinearODMClassifier(solver=solver, time_limit=0.0, tol=1e-14, random_state=0)
+    with pytest.warns(ConvergenceWarning, match="Raise time_limit or tol"):
+        machine.fit(X, y)
+    assert len(machine.history_) == 2 and machine.score(X, y) > 0.8
+    machine.set_params(time_limit=-1.0)
+    with pytest.raises(ValueError, match="time_limit"):
+        machine.fit(X, y)

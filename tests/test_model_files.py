@@ -30,8 +30,8 @@ from sodm import (
     ODMClassifier,
     SODMClassifier,
 )
-from sodm.model import ModelFileError, describe
-from sodm.model.io import stored_margins
+from sodm.model import ModelFileError, container, describe
+from sodm.model.io import expansion, stored_margins
 
 STORED = Path(__file__).parent / "data"
 X, Y = make_classification(200, 6, random_state=0)
@@ -136,8 +136,60 @@ def test_the_machines_that_train_on_parts(tmp_path: Path, machine: Any) -> None:
     loaded = sodm.load(tmp_path / "m.sodm")
     assert np.array_equal(loaded.decision_function(X), machine.decision_function(X))
     assert loaded.get_params() == machine.get_params() and loaded.stop_reason_ == machine.stop_reason_
-    with pytest.raises(TypeError, match="DCClassifier with early=True"):
-        sodm.save(DCClassifier(early=True, random_state=0).fit(X, Y), tmp_path / "m.sodm")
+
+
+@pytest.mark.parametrize("mmap", [True, False])
+@pytest.mark.parametrize(
+    ("rows", "labels", "options"),
+    [
+        (X, Y, {}),
+        (X.astype(np.float32), Y, {"fit_intercept": True}),
+        (sparse.csr_matrix(X), Y, {}),
+        (X, np.arange(len(X)) % 3, {}),
+        (X, Y, {"kernel": "linear"}),
+        (X @ X.T, Y, {"kernel": "precomputed"}),
+    ],
+    ids=["dense", "single", "sparse", "three classes", "linear", "precomputed"],
+)
+def test_early_prediction_by_the_nearest_cluster(
+    tmp_path: Path, rows: Any, labels: Any, options: dict[str, Any], mmap: bool
+) -> None:
+    machine = DCClassifier(n_partitions=3, branching=3, early=True, random_state=0, **options)
+    machine.fit(rows, labels)
+    assert len(machine._regions.half_norms) > 1  # or there would be nothing to choose from
+    sodm.save(machine, tmp_path / "m.sodm")
+    loaded = sodm.load(tmp_path / "m.sodm", mmap=mmap)
+    assert np.array_equal(loaded.decision_function(rows), machine.decision_function(rows))
+    assert loaded.get_params() == machine.get_params()
+    with pytest.raises(ValueError, match="early=False"):
+        expansion(loaded)
+    sodm.save(loaded, tmp_path / "again.sodm")
+    assert (tmp_path / "again.sodm").read_bytes() == (tmp_path / "m.sodm").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("array", "change", "says"),
+    [
+        ("regions.of_support", lambda a: a + 7, "none of the clusters"),
+        ("regions.half_norms", lambda a: a[:-1], "shapes"),
+        ("regions.means", lambda a: a * np.nan, "finite"),
+        ("regions.rows", lambda a: a[:, :1], "shapes"),
+    ],
+)
+def test_clusters_that_make_no_sense_are_refused(
+    tmp_path: Path, array: str, change: Any, says: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write = container.write
+    monkeypatch.setattr(
+        container,
+        "write",
+        lambda path, header, arrays: write(path, header, arrays | {array: change(arrays[array])}),
+    )
+    sodm.save(
+        DCClassifier(n_partitions=3, branching=3, early=True, random_state=0).fit(X, Y), tmp_path / "m.sodm"
+    )
+    with pytest.raises(ModelFileError, match=says):
+        sodm.load(tmp_path / "m.sodm")
 
 
 def test_precomputed_kernels(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from sodm.cli import options as o
+from sodm.demo import ROWS as DEMO_ROWS
 from sodm.estimators import defaults
 
 app = typer.Typer(
@@ -70,7 +71,8 @@ def train(
         typer.Option(help=f"Weight of the loss against the norm [{defaults.LAM:g}; 1000 if linear]."),
     ] = None,
     upsilon: Annotated[
-        float | None, typer.Option(help="Weight of margins above the zone, in (0, 1] [0.5].")
+        float | None,
+        typer.Option(help=f"Weight of margins above the zone, in (0, 1] [{defaults.UPSILON:g}]."),
     ] = None,
     theta: Annotated[
         float | None,
@@ -275,12 +277,53 @@ def convert(
     run(source, target, to.value if to else None, dtype.value, features, json, quiet)
 
 
-@app.command()
-def demo() -> None:
-    """Fit the machine beside scikit-learn's SVC on data that comes with scikit-learn."""
-    from sodm.demo import main
+bench = typer.Typer(no_args_is_help=True, help="Measure: the paper's experiments, run again.")
+app.add_typer(bench, name="bench")
 
-    main()
+
+@bench.callback()
+def measure() -> None:
+    """Measure: the paper's experiments, run again."""
+
+
+@bench.command()
+def paper(
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="Folder of results and report (paper, or paper-quick)."),
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Few rows and one seed: minutes instead of hours.")
+    ] = False,
+    sets: Annotated[list[str] | None, typer.Option(help="Only this data set; may be repeated.")] = None,
+    only: Annotated[list[str] | None, typer.Option(help="Only this experiment; may be repeated.")] = None,
+    report: Annotated[
+        bool, typer.Option("--report", help="Run nothing; make the report of the results there are.")
+    ] = False,
+) -> None:
+    """Run the paper's experiments again, as far as they are missing, and write a report.
+
+    Each finished run is a line of OUT/results.jsonl; stopped at any moment, the same command goes on there.
+    The report is OUT/report.html.
+    """
+    from sodm.bench.command import paper as run
+
+    if run(out, quick=quick, report_only=report, sets=sets or (), only=only or ()):
+        raise typer.Exit(1)
+
+
+@app.command()
+def demo(
+    out: Annotated[Path, typer.Option("--out", "-o", help="Page to write.")] = Path("demo.html"),
+    rows: Annotated[
+        int, typer.Option(min=200, help="Rows to generate; a quarter is for testing.")
+    ] = DEMO_ROWS,
+    seed: o.SeedOption = 0,
+) -> None:
+    """Train all machines and scikit-learn's SVC on generated data; print a table, write a page."""
+    from sodm.demo.run import run
+
+    run(out, rows, seed)
 
 
 def _is_number(text: str) -> bool:

@@ -33,8 +33,13 @@ class Source:
 
     def read(self, *, n_features: int | None = None, labels_needed: bool = True) -> Dataset:
         """The data; a name that is no file but a known set is loaded by name."""
-        if not Path(self.path).exists() and self.path in data.names():
-            return data.load(self.path)
+        if not Path(self.path).exists():
+            if self.path in data.names():
+                return data.load(self.path)
+            known = ", ".join(data.names())
+            raise FileNotFoundError(
+                f"{self.path} is no file here, nor the name of a data set: those are {known}."
+            )
         kind = format_of(self.path) if self.format == "auto" else self.format
         label: str | int | None = self.label
         if kind in ("csv", "arrow", "npy") and isinstance(label, str) and label.lstrip("-").isdigit():

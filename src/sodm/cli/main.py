@@ -9,6 +9,8 @@ import sys
 import warnings
 from typing import Any, TextIO
 
+TYPER_INTERRUPTED = 130  # what typer makes of Ctrl-C, without a word
+
 
 def main() -> None:
     """Run the command with the arguments of this process."""
@@ -24,8 +26,11 @@ def main() -> None:
     try:
         app(args=arguments, prog_name="sodm")
     except KeyboardInterrupt:
-        print("sodm: interrupted.", file=sys.stderr)
-        sys.exit(1)
+        _end_interrupted()
+    except SystemExit as end:
+        if end.code != TYPER_INTERRUPTED:
+            raise
+        _end_interrupted()
     except BrokenPipeError:  # the reader of our output has gone, as `head` does
         sys.stderr.close()
         sys.exit(1)
@@ -34,6 +39,11 @@ def main() -> None:
             raise
         print(f"sodm: {_sentence(error)}", file=sys.stderr)
         sys.exit(1)
+
+
+def _end_interrupted() -> None:
+    print("sodm: interrupted; no output file was written.", file=sys.stderr)
+    sys.exit(1)
 
 
 def _without_debug(arguments: list[str]) -> tuple[list[str], bool]:

@@ -100,7 +100,12 @@ MemoryOption = Annotated[
 ]
 TimeLimitOption = Annotated[
     float | None,
-    typer.Option("--time-limit", min=0.001, help="Most seconds to compute.", rich_help_panel=COMPUTING),
+    typer.Option(
+        "--time-limit",
+        min=0.001,
+        help="Most seconds to compute; what there is by then is kept.",
+        rich_help_panel=COMPUTING,
+    ),
 ]
 ScaleOption = Annotated[
     Scale, typer.Option("--scale", help="Scaling of the features, stored in the model.", rich_help_panel=DATA)

@@ -56,13 +56,13 @@ def train(source: Source, parameters: dict[str, Any], settings: Settings) -> Non
     model = machine if scaler is None else make_pipeline(scaler, machine)
     start = time.perf_counter()
     try:
-        # The scalable machine keeps the limit itself, and gives what it has by then.
+        # The scalable and the linear machine keep the limit themselves, and give what they have by then.
         with time_limit(None if hasattr(machine, "time_limit") else settings.time_limit):
             model.fit(X, y)
     except TimeIsUp as error:
         raise TimeIsUp(
-            f"{str(error).rstrip('.')}, so there is no model: raise --time-limit, loosen --tol, or "
-            f"train on fewer rows."
+            f"{str(error).rstrip('.')}, so there is no model: raise --time-limit, or leave out --machine "
+            "exact to get the best model so far."
         ) from None
     seconds = time.perf_counter() - start
 

@@ -32,7 +32,8 @@ class DataError(ValueError):
     ) -> None:
         self.path, self.message, self.line, self.column = os.fspath(path), message, line, column
         place = "" if line is None else f", line {line}, column {column}"
-        super().__init__(f"{self.path}{place}: {message}.")
+        end = "" if message.endswith("?") else "."
+        super().__init__(f"{self.path}{place}: {message}{end}")
 
     def __reduce__(self) -> tuple[object, ...]:
         return _rebuilt, (self.path, self.message, self.line, self.column)

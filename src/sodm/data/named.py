@@ -1,8 +1,8 @@
 """Data sets by name: the eight of the paper and a few more.
 
-Checksums of the published files are not recorded: what is known of each set is its number of rows and
-features and, where it could be counted, of its labels. That is checked whenever a set is loaded; and a file
-once fetched is checked against the hash it had then.
+Checksums of the published files are not recorded, which is said whenever one is fetched. What is known of
+each set is its number of rows and features and, where it could be counted, of its labels. That is checked
+whenever a set is loaded; and a file once fetched is checked against the hash it had then.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 import sys
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -212,6 +213,13 @@ def _fetch(url: str, target: Path, sha256: str | None) -> None:
     with atomic_write(_record_of(target)) as file:
         record = {"url": url, "size": target.stat().st_size, "sha256": digest}
         file.write(json.dumps(record, indent=1).encode())
+    if sha256 is None:
+        warnings.warn(
+            f"{target.name} was fetched from {url}, and no checksum of the published file is known: its rows "
+            f"are counted, and later loads compare it with the SHA-256 it has now, {digest}.",
+            UserWarning,
+            stacklevel=4,
+        )
 
 
 def _record_of(target: Path) -> Path:

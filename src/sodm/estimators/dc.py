@@ -51,7 +51,7 @@ class DCClassifier(TreeClassifier):
     True
     """
 
-    _regions: Regions | None = None
+    _regions: Regions | None = None  # the clusters that early prediction decides by
 
     def __init__(
         self,

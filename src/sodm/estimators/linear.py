@@ -101,6 +101,9 @@ class LinearODMClassifier(ClassifierMixin, BaseEstimator):
         more than 65,536 rows fewer: down to one step per sixteen rows.
     radius : float or "auto", default="auto"
         Radius of csvrg's balls. "auto" is a tenth of the typical distance between two rows.
+    time_limit : float or None, default=None
+        Seconds after which the coefficients of the last finished iteration or epoch are taken. The first is
+        always finished.
     class_weight : dict or "balanced", default=None
         Factors on the weights of the rows, by class. "balanced" gives all classes the same total weight.
     warm_start : bool, default=False
@@ -172,6 +175,7 @@ class LinearODMClassifier(ClassifierMixin, BaseEstimator):
         n_landmarks: int = 50,
         steps_per_node: int | Literal["auto"] = "auto",
         radius: float | Literal["auto"] = "auto",
+        time_limit: float | None = None,
         class_weight: Any = None,
         warm_start: bool = False,
         random_state: Any = None,
@@ -193,6 +197,7 @@ class LinearODMClassifier(ClassifierMixin, BaseEstimator):
         self.n_landmarks = n_landmarks
         self.steps_per_node = steps_per_node
         self.radius = radius
+        self.time_limit = time_limit
         self.class_weight = class_weight
         self.warm_start = warm_start
         self.random_state = random_state
@@ -442,7 +447,7 @@ class LinearODMClassifier(ClassifierMixin, BaseEstimator):
         began = time.perf_counter()
         self.classes_ = classes
         with make_progress(self.verbose, self.tol) as progress:
-            history = History(self._accuracy(eval_set), progress.callback)
+            history = History(self._accuracy(eval_set), progress.callback, self.time_limit)
             result = self._run(source, start, history)
             seconds = time.perf_counter() - began
             progress.done(
@@ -452,7 +457,7 @@ class LinearODMClassifier(ClassifierMixin, BaseEstimator):
         if not np.all(np.isfinite(result.w)):
             raise ValueError("The features are too large to compute with: scale them (MinMaxScaler).")
         self._set_fitted(result, history)
-        self._warn(result)
+        self._warn(result, history.out_of_time)
         return self
 
     def _run(self, source: Source, start: Array, history: History) -> LinearResult:
@@ -602,6 +607,8 @@ class LinearODMClassifier(ClassifierMixin, BaseEstimator):
             check_integer("steps_per_node", self.steps_per_node, ">= 1, or 'auto'", lambda v: v >= 1)
         for name in ("max_iter", "epochs", "n_partitions", "n_landmarks"):
             check_integer(name, getattr(self, name), ">= 1", lambda v: v >= 1)
+        if self.time_limit is not None:
+            check_number("time_limit", self.time_limit, ">= 0, or None", lambda v: v >= 0)
         for flag in ("fit_intercept", "warm_start"):
             check_flag(flag, getattr(self, flag))
         if self.n_jobs is not None:
@@ -623,7 +630,7 @@ class LinearODMClassifier(ClassifierMixin, BaseEstimator):
             where = " where sample_weight > 0" if weighted else ""
             raise ValueError(f"{type(self).__name__} needs two or more classes: y has {seen}{where}.")
 
-    def _warn(self, result: LinearResult) -> None:
+    def _warn(self, result: LinearResult, out_of_time: bool) -> None:
         if np.all(result.converged):
             return
         worst = int(np.argmax(np.where(result.converged, -np.inf, result.gradient)))
@@ -631,6 +638,8 @@ class LinearODMClassifier(ClassifierMixin, BaseEstimator):
         measure = "relative duality gap" if self.loss == "hinge" else "relative gradient"
         knob = "max_iter" if result.solver in ("newton", "dcd") else "epochs"
         other = "" if result.solver == "newton" or self.loss == "hinge" else ", use solver='newton'"
+        if out_of_time:
+            knob = "time_limit"
         warnings.warn(
             f"{type(self).__name__} with solver {result.solver!r} stopped after {result.n_iter[worst]} "
             f"iterations{which} at a {measure} of {result.gradient[worst]:.2e}, above tol={self.tol:g} "

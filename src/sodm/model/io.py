@@ -19,6 +19,7 @@ from sodm.model import container
 from sodm.model.errors import ModelFileError
 from sodm.model.scalers import kind_of, put_together, take_apart
 from sodm.problem.kernels import KERNELS, Kernel
+from sodm.trees.regions import Regions
 
 # The machines a file may name, and where they are. A file can name nothing else.
 MACHINES = {
@@ -49,9 +50,8 @@ def save(
     Parameters
     ----------
     model : fitted machine, or Pipeline of a scaler and a machine
-        The machine is one of `MACHINES`, but not a DCClassifier with ``early=True``. The scaler is
-        scikit-learn's MinMaxScaler, StandardScaler or MaxAbsScaler. A kernel that is a Python function cannot
-        be saved.
+        The machine is one of `MACHINES`. The scaler is scikit-learn's MinMaxScaler, StandardScaler or
+        MaxAbsScaler. A kernel that is a Python function cannot be saved.
     path : path
         Usually ending in ``.sodm``. An old file is replaced only when the new one is on the disk.
     summary : dict, optional
@@ -77,8 +77,6 @@ def save(
     """
     scaler, machine = split(model)
     check_is_fitted(machine)
-    if getattr(machine, "early", False):
-        raise TypeError("a DCClassifier with early=True keeps a machine for each cluster: pickle it instead.")
     name = type(machine).__name__
     header: dict[str, Any] = {
         "library": _library_version(),
@@ -99,11 +97,9 @@ def save(
     if _has_kernel(machine):
         arrays["support"] = np.asarray(machine.support_, dtype=np.int64)
         arrays["dual_coef"] = np.asarray(machine.dual_coef_, dtype=np.float64)
-        rows = machine.support_vectors_
-        if sparse.issparse(rows):
-            arrays |= {"sv.data": rows.data, "sv.indices": rows.indices, "sv.indptr": rows.indptr}
-        else:
-            arrays["sv"] = np.asarray(rows)
+        arrays |= _rows_out("sv", machine.support_vectors_)
+    if _regions_of(machine) is not None:
+        arrays |= _regions_out(machine)
     if scaler is not None:
         header["scaler"], scaling = take_apart(scaler)
         arrays |= scaling
@@ -147,6 +143,11 @@ def expansion(machine: Any) -> tuple[Kernel, Any, NDArray[np.float64], NDArray[n
 
     A linear decision is one vector per class, its coefficients.
     """
+    if _regions_of(machine) is not None:
+        raise ValueError(
+            "a DCClassifier with early=True decides each row by the machine of its nearest cluster, which is "
+            "no one sum over support vectors: fit it with early=False to convert it."
+        )
     if _has_kernel(machine) and machine._fitted_kernel.name != "linear":
         return machine._fitted_kernel, machine.support_vectors_, machine.dual_coef_, machine.intercept_
     coefficients = np.asarray(machine.coef_, dtype=np.float64)
@@ -205,6 +206,28 @@ def split(model: Any) -> tuple[Any | None, Any]:
 def _has_kernel(machine: Any) -> bool:
     """Whether the machine is a sum over support vectors, rather than one vector of coefficients."""
     return hasattr(machine, "support_vectors_")
+
+
+def _regions_of(machine: Any) -> Any | None:
+    """The clusters of a machine that decides by the nearest one, None for all others."""
+    return getattr(machine, "_regions", None)
+
+
+def _regions_out(machine: Any) -> dict[str, NDArray[Any]]:
+    regions = machine._regions
+    return {
+        **_rows_out("regions.rows", regions.rows),
+        "regions.means": regions.means,
+        "regions.half_norms": regions.half_norms,
+        "regions.of_support": np.asarray(machine._region_of_support, dtype=np.int64),
+    }
+
+
+def _rows_out(name: str, rows: Any) -> dict[str, NDArray[Any]]:
+    """A dense array as it is, a CSR matrix as its three arrays."""
+    if not sparse.issparse(rows):
+        return {name: np.asarray(rows)}
+    return {f"{name}.data": rows.data, f"{name}.indices": rows.indices, f"{name}.indptr": rows.indptr}
 
 
 def _library_version() -> str:
@@ -311,13 +334,15 @@ def _build(reader: container.Reader, mmap: bool) -> Any:
 
 def _add_kernel(machine: Any, reader: container.Reader, n_machines: int, mmap: bool) -> None:
     """Kernel, support vectors and their coefficients."""
-    header, n_features = reader.header, machine.n_features_in_
-    kernel = _kernel_in(header["kernel"])
+    n_features = machine.n_features_in_
+    kernel = _kernel_in(reader.header["kernel"])
     if kernel.name != machine.kernel:
         raise ValueError("the kernel is not that of the parameters")
     machine.support_ = reader.array("support")
     machine.dual_coef_ = reader.array("dual_coef")
-    machine.support_vectors_ = _support_vectors(reader, header, kernel, mmap)
+    machine.support_vectors_ = (
+        np.empty((0, 0)) if kernel.name == "precomputed" else _rows_in("sv", reader, mmap)
+    )
     n_support = len(machine.support_)
     if machine.dual_coef_.shape != (n_machines, n_support):
         raise ValueError("the numbers of classes, support vectors and coefficients do not fit each other")
@@ -333,6 +358,33 @@ def _add_kernel(machine: Any, reader: container.Reader, n_machines: int, mmap: b
     ):
         raise ValueError("a support vector is numbered beyond the training rows")
     machine._restore(kernel)
+    if getattr(machine, "early", False):
+        _add_regions(machine, reader, kernel, mmap)
+
+
+def _add_regions(machine: Any, reader: container.Reader, kernel: Kernel, mmap: bool) -> None:
+    """The clusters of early prediction: their centres, and whose each support vector is."""
+    means, half_norms = reader.array("regions.means"), reader.array("regions.half_norms")
+    of_support = reader.array("regions.of_support")
+    if kernel.name == "precomputed":
+        rows = reader.array("regions.rows")
+        if rows.dtype != np.int64 or np.any(rows < 0) or np.any(rows >= machine.n_features_in_):
+            raise ValueError("a cluster has rows beyond the training rows")
+        fits = rows.ndim == 1
+    else:
+        rows = _rows_in("regions.rows", reader, mmap)
+        fits = rows.ndim == 2 and rows.shape[1] == machine.n_features_in_
+    if not fits or half_norms.ndim != 1 or means.shape != (rows.shape[0], len(half_norms)):
+        raise ValueError("the clusters do not have the shapes they should have")
+    _check_numbers(means)
+    _check_numbers(half_norms)
+    if (
+        of_support.dtype != np.int64
+        or of_support.shape != machine.support_.shape
+        or np.any((of_support < 0) | (of_support >= len(half_norms)))
+    ):
+        raise ValueError("a support vector is in none of the clusters")
+    machine._regions, machine._region_of_support = Regions(rows, means, half_norms), of_support
 
 
 def _check_numbers(array: NDArray[Any]) -> None:
@@ -401,16 +453,16 @@ def _kernel_in(entry: Any) -> Kernel:
     return replace(kernel, gamma=float(kernel.gamma), coef0=float(kernel.coef0))
 
 
-def _support_vectors(reader: container.Reader, header: dict[str, Any], kernel: Kernel, mmap: bool) -> Any:
-    if kernel.name == "precomputed":
-        return np.empty((0, 0))
+def _rows_in(name: str, reader: container.Reader, mmap: bool) -> Any:
+    """Rows of features, dense or CSR as the header says."""
+    header = reader.header
     if not header["sparse"]:
-        rows = reader.array("sv", mapped=mmap)
+        rows = reader.array(name, mapped=mmap)
         if rows.dtype not in (np.float32, np.float64) or not np.isfinite(rows).all():
             raise ValueError("a support vector has values that are not finite numbers")
         return rows
     data, indices, indptr = (
-        reader.array(f"sv.{part}", mapped=mmap) for part in ("data", "indices", "indptr")
+        reader.array(f"{name}.{part}", mapped=mmap) for part in ("data", "indices", "indptr")
     )
     if data.dtype not in (np.float32, np.float64) or not np.isfinite(data).all():
         raise ValueError("a support vector has values that are not finite numbers")

@@ -64,18 +64,19 @@ def linear_dcd(
         gap = np.minimum(np.maximum(gap, 0.0), relative_gap(objective, norm))
         return objective, gap, gap if hinge else norm / np.where(reference > 0, reference, 1.0)
 
-    sweeps, until, passes = 0, 1, 1.0
+    sweeps, passes = 0, 1.0
     while True:
         objective, gap, measure = state()
         history.add("dcd", w, objective, measure, gap, passes)
-        if sweeps == max_iter or np.all(measure <= tol):
+        if sweeps == max_iter or np.all(measure <= tol) or history.out_of_time:
             break
         # A look at the objective costs about as much as a sweep, so looks are taken at growing distances.
         until = min(max_iter, max(sweeps + 1, int(1.25 * sweeps)))
-        for _ in range(until - sweeps):
+        before = sweeps
+        while sweeps < until and (sweeps == before or not history.out_of_time):
             rows.core.dual_sweep(rows.positive, dual_loss, norms, rng.permutation(rows.n), g, w)
-        passes += 1.0 + until - sweeps
-        sweeps = until
+            sweeps += 1
+        passes += 1.0 + sweeps - before
     n_iter = np.full(n_problems, sweeps, dtype=np.int64)
     return LinearResult(w, objective, gap, measure, n_iter, measure <= tol, "dcd")
 

@@ -69,7 +69,7 @@ def newton(
         products = search.evaluate()
         passes += 1 + products
         history.add("newton", search.w, search.objective, search.relative, search.gap, passes)
-        if not search.todo or search.n_evaluations > max_iter:
+        if not search.todo or search.n_evaluations > max_iter or history.out_of_time:
             return search.result()
         search.move()
 

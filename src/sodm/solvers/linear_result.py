@@ -37,9 +37,20 @@ class History:
 
     accuracy: Callable[[Array], float] | None = None  # of weights, on the evaluation set
     progress: Callable[[dict[str, Any]], Any] | None = None
+    time_limit: float | None = None  # seconds of training, after which a solver ends with what it has
     records: list[dict[str, Any]] = field(default_factory=list)
     _began: float = field(default_factory=time.perf_counter)
     _paused: float = 0.0
+
+    @property
+    def seconds(self) -> float:
+        """Of training, so far."""
+        return time.perf_counter() - self._began - self._paused
+
+    @property
+    def out_of_time(self) -> bool:
+        """Whether a solver should end. Not at the first record, which is where it starts from."""
+        return self.time_limit is not None and len(self.records) > 1 and self.seconds >= self.time_limit
 
     @contextmanager
     def paused(self) -> Iterator[None]:
@@ -53,7 +64,7 @@ class History:
     def add(self, stage: str, w: Array, objective: Array, gradient: Array, gap: Array, passes: float) -> None:
         """Record where the solver is: weights, objective and relative gradient of each problem, and how
         many times it has been over the rows."""
-        seconds = time.perf_counter() - self._began - self._paused
+        seconds = self.seconds
         with self.paused():
             record: dict[str, Any] = {
                 "epoch": len(self.records),

@@ -78,7 +78,7 @@ def run_epochs(
     while True:
         _record(history, plan, problem, w, here, reference, passes)
         norm = np.linalg.norm(here.gradient, axis=1)
-        if done == settings.epochs or np.all(norm <= settings.tol * reference):
+        if done == settings.epochs or np.all(norm <= settings.tol * reference) or history.out_of_time:
             break
         done += 1
         there, n_steps = w.copy(), 0

@@ -1,0 +1,147 @@
+"""The figures as data: panels of curves. `plotly_figures` and `static_figures` draw the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from sodm.bench.plan import SYSTEMS
+from sodm.bench.printed import printed
+from sodm.bench.report.summary import Runs, system_name
+from sodm.bench.results import Record
+from sodm.bench.simulate import CORES, linear_seconds, tree_seconds
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Points of one system, in order; `alone` are points without a line."""
+
+    name: str
+    x: list[float]
+    y: list[float]
+    dashed: bool = False
+    alone: bool = False
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One data set."""
+
+    title: str
+    curves: list[Curve]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure of the paper."""
+
+    name: str
+    title: str
+    about: str
+    x: str
+    y: str
+    panels: list[Panel] = field(default_factory=list)
+    log_x: bool = True
+
+
+def all_figures(runs: Runs) -> list[Figure]:
+    """Those that the results have something for."""
+    made = [
+        by_level(runs, "rbf", "figure1", "Figure 1: accuracy against time, RBF kernel"),
+        by_level(runs, "linear", "figure2", "Figure 2: accuracy against time, linear kernel"),
+        cores(runs),
+        gradient(runs),
+    ]
+    return [figure for figure in made if figure.panels]
+
+
+def by_level(runs: Runs, experiment: str, name: str, title: str) -> Figure:
+    """Figures 1 and 2: a point for each level, or each epoch of linear SODM; the first seed."""
+    about = (
+        "A point is a level of a tree, or an epoch; a single point is a machine without levels. First seed."
+    )
+    figure = Figure(name, title, about, "seconds", "test accuracy")
+    for dataset in runs.datasets:
+        curves = []
+        for solver in SYSTEMS:
+            found = runs.of(experiment=experiment, dataset=dataset, solver=solver, seed=0)
+            if found:
+                curves.append(_way(found.records[-1], system_name(solver)))
+        if curves:
+            figure.panels.append(Panel(runs.label(dataset), curves))
+    return figure
+
+
+def _way(record: Record, name: str) -> Curve:
+    """From the first record of the history to the end of the fit."""
+    points = [
+        (r.get("elapsed", r.get("seconds")), r["accuracy"]) for r in record["history"] if "accuracy" in r
+    ]
+    if len(points) < 2:
+        return Curve(name, [record["seconds"]], [record["accuracy"]], alone=True)
+    x, y = zip(*points, strict=True)
+    return Curve(name, [max(float(t), 1e-4) for t in x], list(y))
+
+
+def gradient(runs: Runs) -> Figure:
+    """Figure 4."""
+    about = f"Each point is an epoch. Paper: {printed()['statements']['figure 4']['wording']}. First seed."
+    figure = Figure("figure4", "Figure 4: gradient methods, linear kernel", about, "seconds", "test accuracy")
+    for dataset in runs.datasets:
+        curves = []
+        for solver, name in (("SODM", "SODM (DSVRG)"), ("SVRG", "ODM_svrg"), ("CSVRG", "ODM_csvrg")):
+            found = runs.of(experiment="gradient", dataset=dataset, solver=solver)
+            if found:
+                curves.append(_way(found.records[-1], name))
+        if curves:
+            figure.panels.append(Panel(runs.label(dataset), curves))
+    return figure
+
+
+@dataclass(frozen=True)
+class Speedup:
+    """Seconds by number of cores, and those on one core."""
+
+    dataset: str
+    kernel: str
+    seconds: dict[int, float]
+    base: float
+    simulated: bool
+
+
+def speedups(runs: Runs) -> Iterator[Speedup]:
+    """What was measured, then what is simulated from what one core took."""
+    for dataset in runs.datasets:
+        found = runs.of(experiment="cores", dataset=dataset, task="fit")
+        measured = {record["threads"]: record for record in found.records}
+        if 1 in measured:
+            base = measured[1]["seconds"]
+            by_cores = {n: measured[n]["seconds"] for n in sorted(measured)}
+            yield Speedup(dataset, "rbf", by_cores, base, simulated=False)
+            levels = measured[1]["history"]
+            yield _simulated(dataset, "rbf", {n: tree_seconds(levels, n) for n in CORES})
+        pieces = runs.of(experiment="cores", dataset=dataset, task="pieces")
+        if pieces:
+            record: dict[str, Any] = pieces.records[-1]
+            yield _simulated(dataset, "linear", {n: linear_seconds(record, n) for n in CORES})
+
+
+def _simulated(dataset: str, kernel: str, seconds: dict[int, float]) -> Speedup:
+    return Speedup(dataset, kernel, seconds, seconds[1], simulated=True)
+
+
+def cores(runs: Runs) -> Figure:
+    """Figure 3: measured on the cores there are, dashed beyond."""
+    about = (
+        "Solid: measured. Dashed: simulated from pieces measured on one core; no network but the hand-overs."
+    )
+    figure = Figure("figure3", "Figure 3: speed-up with cores", about, "cores", "speed-up", log_x=True)
+    panels: dict[str, list[Curve]] = {"rbf": [], "linear": []}
+    for curve in speedups(runs):
+        x = [float(n) for n in curve.seconds]
+        y = [curve.base / seconds for seconds in curve.seconds.values()]
+        name = curve.dataset + ", simulated" * curve.simulated
+        panels[curve.kernel].append(Curve(name, x, y, dashed=curve.simulated))
+    figure.panels.extend(Panel(f"{kernel} kernel", curves) for kernel, curves in panels.items() if curves)
+    return figure

@@ -1,0 +1,132 @@
+"""Parameters by cross-validation on training rows: the same small grids for all systems of a kind.
+
+On a subsample of the training rows the kernel matrix of each gamma is computed once and shared by all folds
+and settings, which are tried side by side on the cores there are. `lam` is normalised by the number of rows,
+so what is best on the subsample is used on all rows.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import StratifiedKFold
+
+from sodm.estimators.threads import threads_for
+
+ROWS, FOLDS = 2400, 3
+UPSILON = 0.5
+GAMMAS = (1 / 16, 1 / 4, 1.0, 4.0, 16.0)  # times 1 / (features * variance)
+GRIDS: dict[tuple[str, str], dict[str, tuple[float, ...]]] = {
+    ("odm", "rbf"): {"lam": tuple(2.0**k for k in (6, 10, 14, 18)), "theta": (0.3, 0.6)},
+    ("hinge", "rbf"): {"lam": tuple(2.0**k for k in (8, 11, 14, 17))},
+    ("svc", "rbf"): {"C": (0.5, 8.0, 64.0, 512.0)},
+    ("odm", "linear"): {"lam": tuple(2.0**k for k in (6, 9, 12, 15)), "theta": (0.3, 0.6, 0.9)},
+    ("svc", "linear"): {"C": (0.125, 1.0, 8.0, 64.0)},
+}
+
+
+class Tuned:
+    """Parameters of a kind of machine for these training rows: asked for by name, found once.
+
+    Parameters
+    ----------
+    X, y : ndarrays
+        Training rows and labels.
+    kernel : {"rbf", "linear"}
+    seed : int
+    known : dict, optional
+        Parameters found before, by kind.
+    """
+
+    def __init__(
+        self, X: Any, y: Any, kernel: str, seed: int, known: dict[str, dict[str, float]] | None = None
+    ) -> None:
+        self.X, self.y, self.kernel, self.seed = X, y, kernel, seed
+        self.known = dict(known or {})
+
+    def __call__(self, kind: str) -> dict[str, float]:
+        """The best parameters for "odm", "hinge" or "svc"."""
+        if kind not in self.known:
+            self.known[kind] = tune(kind, self.kernel, self.X, self.y, self.seed)["parameters"]
+        return self.known[kind]
+
+
+def tune(kind: str, kernel: str, X: Any, y: Any, seed: int, rows: int = ROWS) -> dict[str, Any]:
+    """Try the grid of a kind of machine on at most `rows` of the training rows.
+
+    Returns
+    -------
+    dict
+        parameters; cv_accuracy, their mean accuracy over the folds; cv_rows; settings, how many were tried;
+        at_edge, the names of those parameters that are at an end of their grid.
+    """
+    at = np.random.default_rng(seed).permutation(len(y))[:rows]
+    X, y = X[at], y[at]
+    folds = list(StratifiedKFold(FOLDS, shuffle=True, random_state=seed).split(X, y))
+    grid = GRIDS[kind, kernel]
+    trials: list[tuple[float, dict[str, float]]] = []
+    with warnings.catch_warnings(), ThreadPoolExecutor(threads_for(None)) as pool:
+        warnings.simplefilter("ignore")  # a setting that does not converge is only a bad one
+        for gamma, rows_or_kernel in _inputs(kernel, X):
+            settings = [dict(zip(grid, values, strict=True)) | gamma for values in product(*grid.values())]
+            score = partial(_score, kind, kernel, rows_or_kernel, y, folds)
+            trials += zip(pool.map(score, settings), settings, strict=True)
+    accuracy, parameters = max(trials, key=lambda trial: trial[0])
+    choices = grid | ({"gamma": tuple(g["gamma"] for g in _gammas(X))} if kernel == "rbf" else {})
+    edge = [name for name, value in parameters.items() if value in (choices[name][0], choices[name][-1])]
+    return {
+        "parameters": parameters,
+        "cv_accuracy": accuracy,
+        "cv_rows": len(y),
+        "settings": len(trials),
+        "at_edge": edge,
+    }
+
+
+def _gammas(X: Any) -> list[dict[str, float]]:
+    scale = 1 / (X.shape[1] * float(X.var()))
+    return [{"gamma": factor * scale} for factor in GAMMAS]
+
+
+def _inputs(kernel: str, X: Any) -> Iterator[tuple[dict[str, float], NDArray[Any]]]:
+    """The rows, or for each gamma the matrix of their kernel values."""
+    if kernel == "linear":
+        yield {}, X
+        return
+    from sodm.problem.kernels import Kernel
+
+    for gamma in _gammas(X):
+        yield gamma, Kernel("rbf", gamma=gamma["gamma"], n_threads=threads_for(None)).block(X, X)
+
+
+def _score(kind: str, kernel: str, X: Any, y: Any, folds: Any, setting: dict[str, float]) -> float:
+    scores = []
+    for train, test in folds:
+        machine = _machine(kind, kernel, setting)
+        X_train, X_test = (
+            (X[train], X[test]) if kernel == "linear" else (X[np.ix_(train, train)], X[np.ix_(test, train)])
+        )
+        scores.append(machine.fit(X_train, y[train]).score(X_test, y[test]))
+    return float(np.mean(scores))
+
+
+def _machine(kind: Any, kernel: str, setting: dict[str, Any]) -> Any:
+    setting = {name: value for name, value in setting.items() if name != "gamma"}
+    if kind == "svc":
+        from sklearn.svm import SVC, LinearSVC
+
+        return LinearSVC(**setting) if kernel == "linear" else SVC(kernel="precomputed", **setting)
+    import sodm
+
+    if kind == "odm":
+        setting["upsilon"] = UPSILON
+    if kernel == "linear":
+        return sodm.LinearODMClassifier(loss=kind, n_jobs=1, **setting)
+    return sodm.ODMClassifier(kernel="precomputed", loss=kind, tol=1e-2, max_iter=200, n_jobs=1, **setting)
