@@ -9,7 +9,7 @@ SOURCES := pyproject.toml CMakeLists.txt \
            $(shell find core bindings -type f) $(shell find src -type f -not -path '*/__pycache__/*')
 SANITIZERS := address,undefined thread
 
-.PHONY: demo test test-fast test-sanitize fuzz docs lint format bench-core bench-trees bench-linear bench-spark \
+.PHONY: demo test test-slow test-sanitize fuzz docs lint format bench-core bench-trees bench-linear bench-spark \
         paper paper-quick clean help
 .DEFAULT_GOAL := help
 
@@ -29,11 +29,11 @@ $(VENV)/.stamp-%: $(SOURCES) | $(BIN)/pip
 demo: $(VENV)/.stamp-demo ## the machines side by side: a table, and demo.html with figures
 	$(BIN)/sodm demo --out demo.html
 
-test: $(VENV)/.stamp-test ## all tests
-	$(BIN)/python -m pytest -n auto
-
-test-fast: $(VENV)/.stamp-test ## the tests without the slow ones
+test: $(VENV)/.stamp-test ## the tests
 	$(BIN)/python -m pytest -n auto -m "not slow"
+
+test-slow: $(VENV)/.stamp-test ## the tests that take long; CI runs both
+	$(BIN)/python -m pytest -n auto -m slow
 
 # CMake comes from the system if it is there, else from the development set-up.
 CMAKE_BIN := $(if $(shell cmake --version 2>/dev/null),,$(BIN)/)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 SLOW = 20.0  # seconds: what takes longer than this is run once where `slow_once` says so
-LIMIT = 600.0  # seconds after which a peer is given up
+LIMIT = 300.0  # seconds after which a peer is given up
 
 
 def best_of(run: Callable[[], object], repeat: int, slow_once: bool = False) -> tuple[float, int]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 from problems import rows_and_labels, weights_for
@@ -43,9 +45,19 @@ def assert_equal_machines(there, here):
     assert [r["n_iter"] for r in there.history_] == [r["n_iter"] for r in here.history_]
 
 
-@pytest.mark.parametrize("form", ["dense", "sparse"])
-@pytest.mark.parametrize("loss", ["odm", "hinge"])
-@pytest.mark.parametrize("name", TREES)
+# Each machine, loss and form is met once here; the other combinations are for those with more time.
+QUICK = {("SODMClassifier", "odm", "dense"), ("SODMClassifier", "hinge", "sparse")}
+QUICK |= {("CascadeClassifier", "hinge", "dense"), ("DiPClassifier", "odm", "sparse")}
+QUICK |= {("DCClassifier", "odm", "dense")}
+
+
+@pytest.mark.parametrize(
+    ("name", "loss", "form"),
+    [
+        pytest.param(*case, marks=() if case in QUICK else pytest.mark.slow)
+        for case in product(TREES, ("odm", "hinge"), ("dense", "sparse"))
+    ],
+)
 def test_trees_equal_those_of_one_machine(spark, name, loss, form):
     X, y = data(form)
     model, here = fit_both(spark, name, X, y, loss=loss, **TREE)
@@ -70,6 +82,7 @@ def test_linear_equals_that_of_one_machine(spark, parameters, form):
     assert np.array_equal(predictions(model, frame(spark, X, y)), here.predict(X))
 
 
+@pytest.mark.slow
 def test_linear_with_many_partitions_adds_up_on_the_executors(spark):
     X, y = data()
     model, here = fit_both(spark, "LinearODMClassifier", X, y, slices=40)
@@ -122,8 +135,8 @@ def test_features_as_arrays_or_columns_and_text_labels(spark):
 
 
 def test_partitions_of_the_frame_may_be_empty(spark):
-    X, y = data(n=40)
-    model, here = fit_both(spark, "SODMClassifier", X, y, slices=45, **TREE | {"n_partitions": 2})
+    X, y = data(n=16)
+    model, here = fit_both(spark, "SODMClassifier", X, y, slices=20, **TREE | {"n_partitions": 2})
     assert_equal_machines(model.to_sklearn(), here)
 
 

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+import pytest
 from problems import rows_and_labels
 from spark_frames import frame
 
@@ -71,6 +72,7 @@ finally:
 """
 
 
+@pytest.mark.slow
 def test_an_executor_with_another_sodm_is_named(cluster, spark, tmp_path):
     folder = tmp_path / "sodm-0.0.1.dist-info"
     folder.mkdir()

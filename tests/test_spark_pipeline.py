@@ -89,6 +89,7 @@ def test_to_and_from_the_python_estimator(spark, rows):
         LinearODMClassifierModel.from_sklearn(machine)
 
 
+@pytest.mark.slow
 def test_scaler_pipeline_and_cross_validation(spark, rows, tmp_path):
     from pyspark.ml import Pipeline, PipelineModel
     from pyspark.ml.evaluation import BinaryClassificationEvaluator
