@@ -30,16 +30,18 @@ def _absent(why: str) -> None:
 
 
 @pytest.fixture(scope="session")
-def cluster() -> Iterator[Any]:
-    """A standalone cluster: a master and two workers of one core each."""
+def spark_package() -> Any:
+    """`sodm.spark`, where pyspark and Java are to be had."""
     try:
-        import pyspark  # noqa: F401
-    except ImportError:
-        _absent("pyspark is not installed")
-    try:
-        import sodm.spark  # noqa: F401
+        import sodm.spark
     except ImportError as error:
         _absent(str(error).rstrip("."))
+    return sodm.spark
+
+
+@pytest.fixture(scope="session")
+def cluster(spark_package: Any) -> Iterator[Any]:
+    """A standalone cluster: a master and two workers of one core each."""
     from spark_cluster import StandaloneCluster
 
     started = StandaloneCluster(n_workers=2)

@@ -9,15 +9,12 @@ import pytest
 from scipy import sparse
 
 pa = pytest.importorskip("pyarrow")
-pytest.importorskip("pyspark")
 
 
 @pytest.fixture(scope="module")
-def packing() -> Any:
-    try:
-        from sodm.spark import packing
-    except ImportError as error:
-        pytest.skip(str(error))
+def packing(spark_package: Any) -> Any:
+    from sodm.spark import packing
+
     return packing
 
 

@@ -17,12 +17,8 @@ NAMES = ["SODMClassifier", "CascadeClassifier", "DiPClassifier", "DCClassifier",
 
 
 @pytest.fixture(scope="module")
-def package():
-    try:
-        import sodm.spark
-    except ImportError as error:
-        pytest.skip(str(error))
-    return sodm.spark
+def package(spark_package):
+    return spark_package
 
 
 @pytest.mark.parametrize("name", NAMES)
