@@ -1,7 +1,7 @@
 """Parts as tasks of a Spark stage: the second engine.
 
 A level is one plain job. Blocks of rows that lie on the executors are cut by part, one shuffle brings the
-pieces of each part together with what its task is told, and the task runs. No row passes the driver, no
+pieces of each part together with what is told of it, and a task solves some parts, one after the other. No
 stage is a barrier: a task that is lost with its executor is run again elsewhere, and gives the same.
 """
 
@@ -10,7 +10,8 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from math import ceil
+from typing import Any, NamedTuple
 
 from sodm import _core
 from sodm.engines.base import Arrays, Block, Engine, Part, Slot, Table, Task
@@ -18,9 +19,11 @@ from sodm.spark.blocks import in_places
 from sodm.spark.cluster import Cluster
 from sodm.spark.rows import ClusterRows
 
+TASKS_PER_SLOT = 4  # each task costs some 50 ms; fewer tasks leave slots idle at the end of a level
+
 
 class SparkEngine(Engine):
-    """Each part a task.
+    """Some parts a task.
 
     Parameters
     ----------
@@ -33,7 +36,8 @@ class SparkEngine(Engine):
     ----------
     seconds : dict
         Summed over all calls: `solve`, the tasks themselves as if all slots had been busy all the time;
-        `shuffle`, what it took to put the rows of parts together, likewise; `schedule`, the rest.
+        `shuffle`, to cut blocks by part until the first task begins, and to put the rows of parts together;
+        `schedule`, the rest, in which slots waited.
     """
 
     def __init__(self, cluster: Cluster, cache_bytes: int) -> None:
@@ -60,28 +64,48 @@ class SparkEngine(Engine):
             [(k, self._told(part, common)) for k, part in enumerate(parts)],
             min(len(parts), self.cluster.slots),
         )
+        tasks = self._count_tasks(parts, rows.row_bytes)
         work = _Work(
             task, sent, self.cluster.task_cpus, share, until, rows.shape[1], rows.sparse, rows.found.dtype
         )
+        submitted = time.time()
         with self.cluster.errors(f"{len(parts)} parts of up to {largest} rows"):
-            done = told.union(job).partitionBy(len(parts), int).mapPartitions(work).collect()
+            done = told.union(job).partitionBy(tasks, int).mapPartitions(work).collect()
         sent.destroy()
         routes.destroy()
         results: list[Arrays | None] = [None] * len(parts)
-        at_once = min(len(parts), self.cluster.slots)
-        solve = shuffle = 0.0
-        for k, result, reading, solving in done:
-            results[k] = result
-            solve, shuffle = solve + solving / at_once, shuffle + reading / at_once
+        at_once = min(tasks, self.cluster.slots)
         wall = time.perf_counter() - began
+        solve = sum(one.solving for one in done) / at_once
+        # Clocks of executors may be wrong: then this is, and nothing else.
+        cutting = min(one.began for one in done) - submitted
+        shuffle = sum(one.reading for one in done) / at_once + min(max(0.0, cutting), wall - solve)
+        for one in done:
+            results[one.part] = one.result
         for name, value in (("solve", solve), ("shuffle", shuffle), ("schedule", wall - solve - shuffle)):
             self.seconds[name] += max(0.0, value)
         self.overhead += max(0.0, wall - solve)
         return results
 
+    def _count_tasks(self, parts: Sequence[Part], row_bytes: float) -> int:
+        """As few as keep all slots busy; more if the rows of a task would not fit beside a part."""
+        n_rows = sum(len(part.index) for part in parts)
+        for_memory = ceil(n_rows * row_bytes / self.cluster.waiting_bytes)
+        return min(len(parts), max(TASKS_PER_SLOT * self.cluster.slots, for_memory))
+
     def _told(self, part: Part, common: set[str]) -> tuple[Any, Any, Any, Arrays]:
         message = {name: value for name, value in part.message.items() if name not in common}
         return part.index, self._table.signs[:, part.index], self._table.weights[part.index], message
+
+
+class _Done(NamedTuple):
+    """A part's result: when its task began, seconds to bring its rows together, and to solve it."""
+
+    part: int
+    result: Arrays | None
+    began: float
+    reading: float
+    solving: float
 
 
 class _Work:
@@ -101,19 +125,25 @@ class _Work:
         self.task, self.sent, self.n_threads, self.share, self.until = task, sent, n_threads, share, until
         self.n_features, self.as_csr, self.dtype = n_features, as_csr, dtype
 
-    def __call__(
-        self, arrived: Iterable[tuple[int, Any]]
-    ) -> Iterator[tuple[int, Arrays | None, float, float]]:
-        began = time.perf_counter()
-        pieces, told = [], None
-        for number, item in arrived:
+    def __call__(self, arrived: Iterable[tuple[int, Any]]) -> Iterator[_Done]:
+        hour, began = time.time(), time.perf_counter()
+        pieces: dict[int, list[Any]] = {}
+        told: dict[int, Any] = {}
+        for k, item in arrived:
             if len(item) == 4:
-                k, told = number, item
+                told[k] = item
             else:
-                pieces.append(item)
-        if told is None:
-            return
-        index, signs, weights, message = told
+                pieces.setdefault(k, []).append(item)
+        reading = (time.perf_counter() - began) / max(1, len(told))
+        for k in sorted(told):
+            result, putting, solving = self._part(pieces.pop(k, []), *told.pop(k))
+            yield _Done(k, result, hour, reading + putting, solving)
+
+    def _part(
+        self, pieces: list[Any], index: Any, signs: Any, weights: Any, message: Arrays
+    ) -> tuple[Arrays | None, float, float]:
+        """The result of one part, seconds to put its rows together, and to solve it."""
+        began = time.perf_counter()
         rows = in_places(pieces, self.n_features, self.as_csr, self.dtype)
         if rows.shape[0] != len(index):
             raise RuntimeError(
@@ -137,7 +167,7 @@ class _Work:
         finally:
             if clock is not None:
                 clock.cancel()
-        yield k, result, started - began, time.perf_counter() - started
+        return result, started - began, time.perf_counter() - started
 
 
 def _common(messages: Sequence[Arrays]) -> set[str]:

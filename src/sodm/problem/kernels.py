@@ -75,21 +75,22 @@ def _variance(X: Any, weights: NDArray[np.float64] | None) -> float:
 
 
 def _variance_apart(X: DistantRows, share: NDArray[np.float64]) -> float:
-    """The same for rows that are elsewhere: what is added up here is a number for each row."""
+    """The same for rows that are elsewhere, in one pass: of each row its mean and its own variance."""
     n, d = X.shape
 
     def add_up(numbers: NDArray[np.float64]) -> float:
         return sum(float(share[s] @ numbers[s]) for s in _chunks(n, d))
 
-    if X.sparse:
-        mean, square = (
-            add_up(X.each(lambda rows, k=k: np.asarray(rows.astype(np.float64).power(k).sum(axis=1)).ravel()))
-            / d
-            for k in (1, 2)
-        )
-        return max(square - mean**2, 0.0) if square > 0 else 0.0
-    mean = add_up(X.each(lambda rows: rows.mean(axis=1, dtype=np.float64)))
-    return add_up(X.each(lambda rows: ((rows - mean) ** 2).mean(axis=1, dtype=np.float64)))
+    def moments(rows: Any) -> NDArray[np.float64]:
+        if sparse.issparse(rows):
+            rows = rows.astype(np.float64)
+            means, squares = (np.asarray(rows.power(k).sum(axis=1)).ravel() / d for k in (1, 2))
+            return np.column_stack([means, squares - means**2])
+        means = rows.mean(axis=1, dtype=np.float64)
+        return np.column_stack([means, ((rows - means[:, None]) ** 2).mean(axis=1, dtype=np.float64)])
+
+    means, own = X.each(moments).T
+    return max(add_up(own) + add_up((means - add_up(means)) ** 2), 0.0)
 
 
 def is_symmetric(K: NDArray[Any]) -> bool:

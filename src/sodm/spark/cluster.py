@@ -79,6 +79,11 @@ class Cluster:
             "or raise spark.executor.memoryOverhead or spark.executor.pyspark.memory."
         )
 
+    @property
+    def waiting_bytes(self) -> float:
+        """Rows that a task may hold besides those of the part that it solves."""
+        return USABLE * self.task_bytes / 4
+
     def kernel_bytes(self, part_bytes: float) -> float:
         """What is left for kernel values beside the rows of a part."""
         return max(2.0**20, USABLE * self.task_bytes - COPIES * part_bytes)

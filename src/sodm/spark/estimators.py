@@ -32,6 +32,7 @@ class MachineEstimator(MachineParams, Estimator, DefaultParamsWritable, DefaultP
     """What the estimators share. Takes the columns' names and the Python estimator's parameters by name."""
 
     _model_class: type
+    _labels_at_driver = True
 
     def __init_subclass__(cls, machine: type | None = None, model: type | None = None, **others: Any) -> None:
         super().__init_subclass__(machine=machine, **others)
@@ -63,11 +64,12 @@ class MachineEstimator(MachineParams, Estimator, DefaultParamsWritable, DefaultP
         cluster = Cluster.of(context)
         machine.n_jobs = cluster.task_cpus
         began = time.perf_counter()
-        with cluster.errors("the rows"), packed_rows(training, columns, cluster) as rows:
+        packed = packed_rows(training, columns, cluster, self._labels_at_driver)
+        with cluster.errors("the rows"), packed as rows:
             packing = time.perf_counter() - began
             held_out = None
             if validation is not None:
-                with packed_rows(validation, columns, cluster) as others:
+                with packed_rows(validation, columns, cluster, True) as others:
                     held_out = others[np.arange(others.shape[0])], others.labels()
             machine.n_features_in_ = rows.shape[1]
             timings = self._train(machine, rows, held_out, cluster)
@@ -103,9 +105,8 @@ class MachineEstimator(MachineParams, Estimator, DefaultParamsWritable, DefaultP
     def _train(self, machine: Any, rows: ClusterRows, held_out: Any, cluster: Cluster) -> dict[str, float]:
         """Fit the Python estimator; what took how long is returned."""
         engine = SparkEngine(cluster, int(machine.cache_size * 2**20))
-        labels = rows.labels()
+        labels, weights = rows.labels(), rows.weights()
         check_classification_targets(labels)
-        weights = rows.weights()
         machine._engine, machine._eval_set = engine, held_out
         machine._fit_rows(rows, labels, check_sample_weight(weights, len(labels)))
         del machine._engine, machine._eval_set
@@ -113,12 +114,14 @@ class MachineEstimator(MachineParams, Estimator, DefaultParamsWritable, DefaultP
 
 
 @contextmanager
-def packed_rows(frame: DataFrame, columns: Any, cluster: Cluster) -> Iterator[ClusterRows]:
+def packed_rows(
+    frame: DataFrame, columns: Any, cluster: Cluster, bring_labels: bool
+) -> Iterator[ClusterRows]:
     """The rows of a DataFrame, packed and cached as long as they are needed."""
     blocks = pack(frame, columns).persist(StorageLevel.MEMORY_AND_DISK)
     try:
         with cluster.errors("packing the rows"):
-            found = survey(blocks)
+            found = survey(blocks, bring_labels)
         yield ClusterRows(blocks, found)
     finally:
         blocks.unpersist()
@@ -153,6 +156,8 @@ class LinearODMClassifier(
     MachineEstimator, machine=sodm.LinearODMClassifier, model=models.LinearODMClassifierModel
 ):
     """:class:`sodm.LinearODMClassifier` on a cluster: solver "newton", which is "auto", or "dsvrg"."""
+
+    _labels_at_driver = False
 
     def _python_machine(self) -> Any:
         machine = super()._python_machine()

@@ -37,6 +37,9 @@ class Survey:
     totals: dict[Any, float]
     """What the rows of each class weigh together, in the order of the labels; classes without weight are not
     there."""
+    labels: NDArray[Any] | None = None
+    weights: NDArray[np.float64] | None = None
+    """Those of all rows, if asked for."""
 
     @property
     def n(self) -> int:
@@ -48,10 +51,10 @@ class Survey:
         return np.append(0, np.cumsum(self.sizes, dtype=np.int64))
 
 
-def survey(blocks: Any) -> Survey:
+def survey(blocks: Any, bring_labels: bool) -> Survey:
     """Look at all blocks; refuses what cannot be trained on, in one sentence."""
-
-    seen = sorted(blocks.map(_Sight.of).collect(), key=lambda sight: sight.place)
+    seen = blocks.map(lambda block: _Sight.of(block, bring_labels)).collect()
+    seen.sort(key=lambda sight: sight.place)
     _refuse_faults(seen)
     if not seen:
         raise ValueError("The DataFrame has no rows to train on.")
@@ -72,7 +75,13 @@ def survey(blocks: Any) -> Survey:
         weighted=seen[0].weighted,
         bytes=sum(sight.bytes for sight in seen),
         totals=_add_totals(seen),
+        labels=_joined([sight.labels for sight in seen]),
+        weights=_joined([sight.weights for sight in seen]),
     )
+
+
+def _joined(arrays: Sequence[Any]) -> Any:
+    return None if arrays[0] is None else np.concatenate(arrays)
 
 
 @dataclass(frozen=True)
@@ -87,14 +96,19 @@ class _Sight:
     weighted: bool = False
     bytes: int = 0
     totals: tuple[tuple[Any, float], ...] = ()
+    labels: NDArray[Any] | None = None
+    weights: NDArray[np.float64] | None = None
 
     @classmethod
-    def of(cls, block: PackedBlock) -> _Sight:
+    def of(cls, block: PackedBlock, bring_labels: bool) -> _Sight:
         if block.faults:
             return cls(block.place, block.faults)
         rows = block.rows
         csr, weighted = not isinstance(rows, np.ndarray), block.weights is not None
-        return cls(block.place, {}, rows.shape, csr, rows.dtype, weighted, size_of(rows), _totals(block))
+        own = (block.labels, block.weights) if bring_labels else ()
+        return cls(
+            block.place, {}, rows.shape, csr, rows.dtype, weighted, size_of(rows), _totals(block), *own
+        )
 
 
 def _totals(block: PackedBlock) -> tuple[tuple[Any, float], ...]:
@@ -139,6 +153,27 @@ class Clock:
         self.seconds += time.perf_counter() - self._began
 
 
+class Memory:
+    """Rows that were fetched not long ago, for samples overlap and are asked for again."""
+
+    def __init__(self) -> None:
+        self._held: list[tuple[Index, Any]] = []
+
+    def add(self, numbers: Index, rows: Any) -> None:
+        """Keep rows by their numbers, in ascending order; the oldest go when there are too many."""
+        self._held.insert(0, (numbers, rows))
+        while self._held and sum(size_of(held) for _, held in self._held) > REMEMBERED:
+            self._held.pop()
+
+    def get(self, numbers: Index) -> Any:
+        """The rows of these numbers, or None."""
+        for known, rows in self._held:
+            at = np.minimum(np.searchsorted(known, numbers), len(known) - 1)
+            if len(known) and np.array_equal(known[at], numbers):
+                return rows[at]
+        return None
+
+
 class ClusterRows(DistantRows):
     """Packed blocks, and which of their rows are meant.
 
@@ -151,16 +186,22 @@ class ClusterRows(DistantRows):
         The rows that are meant, by their number in the DataFrame; all of them if not given.
     clock : Clock, optional
         Counts the seconds of the jobs that go over the blocks, apart from those that bring parts together.
+    memory : Memory, optional
+        What of them is at the driver.
     """
 
     def __init__(
-        self, blocks: Any, found: Survey, index: Index | None = None, clock: Clock | None = None
+        self,
+        blocks: Any,
+        found: Survey,
+        index: Index | None = None,
+        clock: Clock | None = None,
+        memory: Memory | None = None,
     ) -> None:
         self.blocks, self.found, self.index = blocks, found, index
-        self.clock = clock or Clock()
+        self.clock, self.memory = clock or Clock(), memory or Memory()
         self.sparse = found.sparse
         self.shape = (found.n if index is None else len(index), found.n_features)
-        self._known: tuple[Index, Any] | None = None
 
     @property
     def dtype(self) -> Any:
@@ -173,7 +214,7 @@ class ClusterRows(DistantRows):
         return self.found.bytes / max(1, self.found.n)
 
     def select(self, index: Index) -> ClusterRows:
-        return ClusterRows(self.blocks, self.found, self._numbers(index), self.clock)
+        return ClusterRows(self.blocks, self.found, self._numbers(index), self.clock, self.memory)
 
     def _numbers(self, index: Any) -> Index:
         """Numbers in the DataFrame."""
@@ -186,15 +227,12 @@ class ClusterRows(DistantRows):
         if isinstance(index, slice):
             index = np.arange(self.shape[0])[index]
         numbers = self._numbers(index)
-        if self._known is not None:
-            held, rows = self._known
-            at = np.minimum(np.searchsorted(held, numbers), len(held) - 1)
-            if np.array_equal(held[at], numbers):
-                return rows[at]
+        known = self.memory.get(numbers)
+        if known is not None:
+            return known
         wanted = np.unique(numbers)
         rows = self._fetch(wanted)[0]
-        if size_of(rows) <= REMEMBERED:
-            self._known = wanted, rows
+        self.memory.add(wanted, rows)
         return rows[np.searchsorted(wanted, numbers)]
 
     def take(self, index: Index) -> tuple[Any, Any, Any]:
@@ -246,21 +284,27 @@ class ClusterRows(DistantRows):
 
     def labels(self) -> NDArray[Any]:
         """The label of each row."""
+        if self.found.labels is not None:
+            return self._meant(self.found.labels)
         return self._in_order(lambda block: (block.place, block.labels))
 
     def weights(self) -> NDArray[np.float64] | None:
         """The weight of each row, if they have any."""
         if not self.found.weighted:
             return None
+        if self.found.weights is not None:
+            return self._meant(self.found.weights)
         return self._in_order(lambda block: (block.place, block.weights))
+
+    def _meant(self, whole: NDArray[Any]) -> NDArray[Any]:
+        return whole if self.index is None else whole[self.index]
 
     def _in_order(self, of_block: Any, sent: Any = None) -> NDArray[Any]:
         with self.clock:
             results = dict(self.blocks.map(of_block).collect())
         if sent is not None:
             sent.destroy()
-        whole = np.concatenate([results[place] for place in self.found.places])
-        return whole if self.index is None else whole[self.index]
+        return self._meant(np.concatenate([results[place] for place in self.found.places]))
 
     def _by_block(self, own: NDArray[Any]) -> Any:
         """One entry for each row, cut by blocks and sent to the executors; 0 for rows that are not meant."""
@@ -320,13 +364,19 @@ class ClusterRows(DistantRows):
         to be destroyed when the RDD has been used.
         """
         numbers = self._numbers(np.concatenate(parts))
+        context, known = self.blocks.context, self.memory.get(numbers)
+        if known is not None:  # a sample: no need to look for its rows in all blocks
+            ends = np.cumsum([len(index) for index in parts])
+            cut_rows = (known[b - len(index) : b] for index, b in zip(parts, ends, strict=True))
+            found = [(k, (np.arange(rows.shape[0]), rows)) for k, rows in enumerate(cut_rows)]
+            return context.parallelize(found, 1), context.broadcast(None)
         part = np.repeat(np.arange(len(parts), dtype=np.int32), [len(index) for index in parts])
         place = np.concatenate([np.arange(len(index), dtype=np.int32) for index in parts])
         order = np.argsort(numbers, kind="stable")
         numbers, part, place = numbers[order], part[order], place[order]
         bounds = self.found.bounds
         cuts = np.searchsorted(numbers, bounds)
-        sent = self.blocks.context.broadcast(
+        sent = context.broadcast(
             {
                 where: ((numbers[a:b] - start).astype(np.int32), part[a:b], place[a:b])
                 for where, (a, b), start in zip(self.found.places, pairwise(cuts), bounds, strict=False)
