@@ -43,7 +43,7 @@ def batch(packing: Any, features: Any, label: Any) -> Any:
 
 def blocks_of(packing: Any, batches: list[Any], kind: str = "vector") -> list[Any]:
     columns = packing.Columns(("features",), kind, False, "label")
-    return list(packing.pack_batches(iter(batches), columns))
+    return list(packing.pack_batches(iter(batches), columns, 0))
 
 
 def test_dense_vectors_of_several_batches_are_one_block(packing):
@@ -89,17 +89,20 @@ def test_faults_are_counted_not_raised(packing, rows, fault):
     assert block.faults == {fault: 1} and block.rows is None
 
 
-def test_rows_put_together_in_their_places():
-    from sodm.spark.blocks import in_places
+def test_rows_put_together_in_their_parts():
+    from sodm.spark.blocks import Piece, in_parts
 
-    rows = np.arange(10.0).reshape(5, 2)
-    order = np.array([3, 0, 4, 1, 2])
-    pieces = [
-        (np.flatnonzero(order < 2), rows[order[order < 2]]),
-        (np.flatnonzero(order >= 2), rows[order[order >= 2]]),
-    ]
+    rows = np.arange(14.0).reshape(7, 2)
+    part = np.array([1, 5, 1, 5, 5, 1, 1], dtype=np.int32)
+    place = np.array([2, 0, 0, 2, 1, 3, 1], dtype=np.int32)
     for as_csr in (False, True):
-        own = [(places, sparse.csr_matrix(part) if as_csr else part) for places, part in pieces]
-        whole = in_places(own, 2, as_csr, np.float64)
-        assert np.array_equal(whole.toarray() if as_csr else whole, rows[order])
-    assert in_places([], 2, False, np.float32).shape == (0, 2)
+        pieces = []
+        for at in ([1, 4, 6], [0, 2, 3, 5]):
+            own = sparse.csr_matrix(rows[at]) if as_csr else rows[at]
+            pieces.append(Piece(part[at], place[at], own))
+        parts = in_parts(pieces, 2, as_csr, np.float64)
+        assert sorted(parts) == [1, 5]
+        for k, expected in ((1, [2, 6, 0, 5]), (5, [1, 4, 3])):
+            whole = parts[k].toarray() if as_csr else parts[k]
+            assert np.array_equal(whole, rows[expected])
+    assert in_parts([], 2, False, np.float32) == {}

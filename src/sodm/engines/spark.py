@@ -15,9 +15,10 @@ from typing import Any, NamedTuple
 
 from sodm import _core
 from sodm.engines.base import Arrays, Block, Engine, Part, Slot, Table, Task
-from sodm.spark.blocks import in_places
+from sodm.spark.blocks import Piece, in_parts
 from sodm.spark.cluster import Cluster
 from sodm.spark.rows import ClusterRows
+from sodm.spark.shuffle import shuffled
 
 TASKS_PER_SLOT = 4  # each task costs some 50 ms; fewer tasks leave slots idle at the end of a level
 
@@ -56,21 +57,21 @@ class SparkEngine(Engine):
         self.cluster.check_fits(largest, rows.row_bytes, rows.shape[0])
         share = min(1.0, self.cluster.kernel_bytes(largest * rows.row_bytes) / self.cache_bytes)
         until = None if deadline is None else time.time() + deadline - time.monotonic()
-        job, routes = rows.pieces([part.index for part in parts])
-        context = job.context
+        tasks = self._count_tasks(parts, rows.row_bytes)
+        pieces, routes = rows.pieces([part.index for part in parts], tasks)
+        context = pieces.context
         common = _common([part.message for part in parts])
         sent = context.broadcast({name: parts[0].message[name] for name in common})
         told = context.parallelize(
-            [(k, self._told(part, common)) for k, part in enumerate(parts)],
-            min(len(parts), self.cluster.slots),
+            [(k % tasks, self._told(k, part, common)) for k, part in enumerate(parts)],
+            min(tasks, self.cluster.slots),
         )
-        tasks = self._count_tasks(parts, rows.row_bytes)
         work = _Work(
             task, sent, self.cluster.task_cpus, share, until, rows.shape[1], rows.sparse, rows.found.dtype
         )
         submitted = time.time()
         with self.cluster.errors(f"{len(parts)} parts of up to {largest} rows"):
-            done = told.union(job).partitionBy(tasks, int).mapPartitions(work).collect()
+            done = shuffled([told, pieces], tasks).mapPartitions(work).collect()
         sent.destroy()
         routes.destroy()
         results: list[Arrays | None] = [None] * len(parts)
@@ -93,9 +94,20 @@ class SparkEngine(Engine):
         for_memory = ceil(n_rows * row_bytes / self.cluster.waiting_bytes)
         return min(len(parts), max(TASKS_PER_SLOT * self.cluster.slots, for_memory))
 
-    def _told(self, part: Part, common: set[str]) -> tuple[Any, Any, Any, Arrays]:
+    def _told(self, k: int, part: Part, common: set[str]) -> _Told:
         message = {name: value for name, value in part.message.items() if name not in common}
-        return part.index, self._table.signs[:, part.index], self._table.weights[part.index], message
+        signs, weights = self._table.signs[:, part.index], self._table.weights[part.index]
+        return _Told(k, part.index, signs, weights, message)
+
+
+class _Told(NamedTuple):
+    """What a task is told of a part besides its rows."""
+
+    part: int
+    index: Any
+    signs: Any
+    weights: Any
+    message: Arrays
 
 
 class _Done(NamedTuple):
@@ -125,33 +137,27 @@ class _Work:
         self.task, self.sent, self.n_threads, self.share, self.until = task, sent, n_threads, share, until
         self.n_features, self.as_csr, self.dtype = n_features, as_csr, dtype
 
-    def __call__(self, arrived: Iterable[tuple[int, Any]]) -> Iterator[_Done]:
+    def __call__(self, arrived: Iterable[Any]) -> Iterator[_Done]:
         hour, began = time.time(), time.perf_counter()
-        pieces: dict[int, list[Any]] = {}
-        told: dict[int, Any] = {}
-        for k, item in arrived:
-            if len(item) == 4:
-                told[k] = item
-            else:
-                pieces.setdefault(k, []).append(item)
+        pieces: list[Piece] = []
+        told: list[_Told] = []
+        for item in arrived:
+            (pieces if isinstance(item, Piece) else told).append(item)
+        rows = in_parts(pieces, self.n_features, self.as_csr, self.dtype)
+        del pieces
         reading = (time.perf_counter() - began) / max(1, len(told))
-        for k in sorted(told):
-            result, putting, solving = self._part(pieces.pop(k, []), *told.pop(k))
-            yield _Done(k, result, hour, reading + putting, solving)
+        for one in sorted(told, key=lambda one: one.part):
+            started = time.perf_counter()
+            result = self._solve(rows.pop(one.part, None), one)
+            yield _Done(one.part, result, hour, reading, time.perf_counter() - started)
 
-    def _part(
-        self, pieces: list[Any], index: Any, signs: Any, weights: Any, message: Arrays
-    ) -> tuple[Arrays | None, float, float]:
-        """The result of one part, seconds to put its rows together, and to solve it."""
-        began = time.perf_counter()
-        rows = in_places(pieces, self.n_features, self.as_csr, self.dtype)
-        if rows.shape[0] != len(index):
+    def _solve(self, rows: Any, told: _Told) -> Arrays | None:
+        index, found = told.index, 0 if rows is None else rows.shape[0]
+        if found != len(index):
             raise RuntimeError(
-                f"A part came with {rows.shape[0]} rows instead of {len(index)}: the DataFrame gave other "
+                f"A part came with {found} rows instead of {len(index)}: the DataFrame gave other "
                 "rows when it was computed again. Save it, or checkpoint it, before the fit."
             )
-        del pieces
-        started = time.perf_counter()
         stop = _core.StopToken()
         clock = None
         if self.until is not None:
@@ -160,14 +166,15 @@ class _Work:
         result = None
         try:
             if self.until is None or time.time() < self.until:
-                block = Block(rows, index, signs, weights)
-                result = self.task(block, self.sent.value | message, Slot(self.n_threads, self.share, stop))
+                block = Block(rows, index, told.signs, told.weights)
+                slot = Slot(self.n_threads, self.share, stop)
+                result = self.task(block, self.sent.value | told.message, slot)
         except _core.Interrupted:
             pass
         finally:
             if clock is not None:
                 clock.cancel()
-        return result, started - began, time.perf_counter() - started
+        return result
 
 
 def _common(messages: Sequence[Arrays]) -> set[str]:

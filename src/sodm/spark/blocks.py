@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -49,16 +50,26 @@ def stack(pieces: Sequence[Any], n_features: int, as_csr: bool, dtype: Any) -> A
     return np.concatenate(pieces) if pieces else np.empty((0, n_features), dtype=dtype)
 
 
-def in_places(pieces: Sequence[tuple[NDArray[Any], Any]], n_features: int, as_csr: bool, dtype: Any) -> Any:
-    """Rows put together from pieces, each with the places of its rows in the whole."""
-    pieces = sorted(pieces, key=lambda piece: int(piece[0][0]))
-    whole = stack([rows for _, rows in pieces], n_features, as_csr, dtype)
+@dataclass(frozen=True)
+class Piece:
+    """Rows of one block on their way: the part that each belongs to, and its place in that part."""
+
+    part: NDArray[np.int32]
+    place: NDArray[np.int32]
+    rows: Any
+
+
+def in_parts(pieces: Sequence[Piece], n_features: int, as_csr: bool, dtype: Any) -> dict[int, Any]:
+    """The rows of each part, put together from pieces."""
+    whole = stack([piece.rows for piece in pieces], n_features, as_csr, dtype)
     if not pieces:
-        return whole
-    places = np.concatenate([places for places, _ in pieces])
-    if np.all(places[1:] > places[:-1]):
-        return whole
-    return whole[np.argsort(places)]
+        return {}
+    part, place = (np.concatenate([getattr(piece, name) for piece in pieces]) for name in ("part", "place"))
+    order = np.lexsort((place, part))
+    whole = whole[order]
+    present, first = np.unique(part[order], return_index=True)
+    bounds = [*first.tolist(), len(part)]
+    return {k: whole[a:b] for k, (a, b) in zip(present.tolist(), pairwise(bounds), strict=True)}
 
 
 def size_of(rows: Any) -> int:

@@ -22,7 +22,7 @@ from sodm.spark.cluster import Cluster, check_executors
 from sodm.spark.linear import ClusterLinearRows
 from sodm.spark.packing import find_columns, pack
 from sodm.spark.params import MachineParams
-from sodm.spark.rows import ClusterRows, survey
+from sodm.spark.rows import ClusterRows, survey, watched
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -118,10 +118,11 @@ def packed_rows(
     frame: DataFrame, columns: Any, cluster: Cluster, bring_labels: bool
 ) -> Iterator[ClusterRows]:
     """The rows of a DataFrame, packed and cached as long as they are needed."""
-    blocks = pack(frame, columns).persist(StorageLevel.MEMORY_AND_DISK)
+    blocks, watcher = watched(pack(frame, columns), bring_labels)
+    blocks.persist(StorageLevel.MEMORY_AND_DISK_DESER)  # as the byte strings that Python takes
     try:
         with cluster.errors("packing the rows"):
-            found = survey(blocks, bring_labels)
+            found = survey(blocks, watcher)
         yield ClusterRows(blocks, found)
     finally:
         blocks.unpersist()

@@ -19,9 +19,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from sodm.estimators.labels import encode
 from sodm.estimators.weights import class_weights
 from sodm.problem.linear import SMALL, Curvature, MemoryRows, Sums
-from sodm.spark.blocks import PackedBlock, in_form, in_places
+from sodm.spark.blocks import PackedBlock, Piece, in_form, in_parts
 from sodm.spark.cluster import Cluster
 from sodm.spark.rows import ClusterRows
+from sodm.spark.shuffle import shuffled
 
 Array = NDArray[np.float64]
 
@@ -179,21 +180,18 @@ class ClusterLinearRows:
         n_features, as_csr, dtype = self.X.shape[1], self.X.sparse, self.X.found.dtype
 
         def put_together(arrived: Any) -> Any:
-            pieces, own = [], None
-            for _, item in arrived:
-                if len(item) == 3:
-                    own = item
-                else:
-                    pieces.append(item)
-            if own is not None:
-                yield (*own, in_places(pieces, n_features, as_csr, dtype))
+            items = list(arrived)
+            parts = in_parts([one for one in items if isinstance(one, Piece)], n_features, as_csr, dtype)
+            for own in items:
+                if not isinstance(own, Piece):
+                    yield (*own, *parts.values())
 
         for index in nodes:
             self.cluster.check_fits(len(index), self.X.row_bytes, self.n)
         context = self.X.blocks.context
-        pieces, self._routes = self.X.pieces(list(nodes))
-        placed = context.parallelize(told, self.cluster.slots).union(pieces).partitionBy(len(nodes), int)
-        self._nodes = placed.mapPartitions(put_together).persist(StorageLevel.MEMORY_AND_DISK)
+        pieces, self._routes = self.X.pieces(list(nodes), len(nodes))
+        placed = shuffled([context.parallelize(told, self.cluster.slots), pieces], len(nodes))
+        self._nodes = placed.mapPartitions(put_together).persist(StorageLevel.MEMORY_AND_DISK_DESER)
         self._node_of = np.empty(self.n, dtype=np.int64)
         for k, index in enumerate(nodes):
             self._node_of[index] = k

@@ -11,9 +11,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from pyspark.accumulators import AccumulatorParam
 
 from sodm.problem.distant import DistantRows
-from sodm.spark.blocks import PackedBlock, in_form, in_places, size_of
+from sodm.spark.blocks import PackedBlock, Piece, in_form, size_of, stack
 
 T = TypeVar("T")
 Index = NDArray[np.intp]
@@ -51,10 +52,35 @@ class Survey:
         return np.append(0, np.cumsum(self.sizes, dtype=np.int64))
 
 
-def survey(blocks: Any, bring_labels: bool) -> Survey:
-    """Look at all blocks; refuses what cannot be trained on, in one sentence."""
-    seen = blocks.map(lambda block: _Sight.of(block, bring_labels)).collect()
-    seen.sort(key=lambda sight: sight.place)
+def watched(packed: Any, bring_labels: bool) -> tuple[Any, Any]:
+    """The blocks of an RDD, and an accumulator that learns what each looks like while it is packed.
+
+    A second look would bring all blocks from the cache to Python once more. A block that is packed twice,
+    after its executor was lost, is seen twice, and looks the same.
+    """
+    seen = packed.context.accumulator([], _Lists())
+
+    def look(block: PackedBlock) -> PackedBlock:
+        seen.add([_Sight.of(block, bring_labels)])
+        return block
+
+    return packed.map(look), seen
+
+
+class _Lists(AccumulatorParam[list[Any]]):
+    def zero(self, value: list[Any]) -> list[Any]:
+        return []
+
+    def addInPlace(self, value1: list[Any], value2: list[Any]) -> list[Any]:
+        value1.extend(value2)
+        return value1
+
+
+def survey(blocks: Any, watcher: Any) -> Survey:
+    """Pack all blocks into the cache; refuses what cannot be trained on, in one sentence."""
+    blocks._jrdd.count()  # by Java alone
+    by_place = {sight.place: sight for sight in watcher.value}
+    seen = [by_place[place] for place in sorted(by_place)]
     _refuse_faults(seen)
     if not seen:
         raise ValueError("The DataFrame has no rows to train on.")
@@ -262,8 +288,8 @@ class ClusterRows(DistantRows):
             partitions = sorted({partition for partition, _ in wanted})
             pieces = self.blocks.context.runJob(self.blocks, pick, partitions)
         sent.destroy()
-        rows = in_places([piece[:2] for piece in pieces], self.shape[1], as_csr, self.found.dtype)
         pieces.sort(key=lambda piece: int(piece[0][0]))
+        rows = stack([piece[1] for piece in pieces], self.shape[1], as_csr, self.found.dtype)
         labels, weights = (
             np.concatenate([piece[k] for piece in pieces]) if pieces and pieces[0][k] is not None else None
             for k in (2, 3)
@@ -357,21 +383,18 @@ class ClusterRows(DistantRows):
 
     # ------------------------------------------------------------------------------------ rows in parts
 
-    def pieces(self, parts: Sequence[Index]) -> tuple[Any, Any]:
-        """What each block has of each part: an RDD of (part, (places in the part, rows)).
+    def pieces(self, parts: Sequence[Index], n_tasks: int) -> tuple[Any, Any]:
+        """What each block has of the parts: an RDD of (task, Piece). Part k goes to task k % n_tasks.
 
         Only the rows of these parts are moved. The broadcast that says which rows go where is returned too,
         to be destroyed when the RDD has been used.
         """
         numbers = self._numbers(np.concatenate(parts))
-        context, known = self.blocks.context, self.memory.get(numbers)
-        if known is not None:  # a sample: no need to look for its rows in all blocks
-            ends = np.cumsum([len(index) for index in parts])
-            cut_rows = (known[b - len(index) : b] for index, b in zip(parts, ends, strict=True))
-            found = [(k, (np.arange(rows.shape[0]), rows)) for k, rows in enumerate(cut_rows)]
-            return context.parallelize(found, 1), context.broadcast(None)
         part = np.repeat(np.arange(len(parts), dtype=np.int32), [len(index) for index in parts])
         place = np.concatenate([np.arange(len(index), dtype=np.int32) for index in parts])
+        context, known = self.blocks.context, self.memory.get(numbers)
+        if known is not None:  # a sample: no need to look for its rows in all blocks
+            return context.parallelize(_by_task(part, place, known, n_tasks), 1), context.broadcast(None)
         order = np.argsort(numbers, kind="stable")
         numbers, part, place = numbers[order], part[order], place[order]
         bounds = self.found.bounds
@@ -385,17 +408,28 @@ class ClusterRows(DistantRows):
         )
         as_csr = self.sparse
 
-        def cut(block: PackedBlock) -> Iterator[tuple[int, tuple[Any, Any]]]:
+        def cut(block: PackedBlock) -> list[tuple[int, Piece]]:
             if block.place not in sent.value:
-                return
-            at, to, places = sent.value[block.place]
-            order = np.argsort(to, kind="stable")
-            ends = np.flatnonzero(np.append(np.diff(to[order]) != 0, True)) + 1
-            for a, b in pairwise(np.append(0, ends)):
-                chosen = order[a:b]
-                yield int(to[chosen[0]]), (places[chosen], in_form(block.rows[at[chosen]], as_csr))
+                return []
+            at, part, place = sent.value[block.place]
+            return _by_task(part, place, in_form(block.rows, as_csr), n_tasks, at)
 
         return self.blocks.flatMap(cut), sent
+
+
+def _by_task(
+    part: NDArray[np.int32], place: NDArray[np.int32], rows: Any, n_tasks: int, at: Any = None
+) -> list[tuple[int, Piece]]:
+    """Rows with the tasks of their parts; `at` says which rows are meant, all of them if not given."""
+    task = part % n_tasks
+    order = np.argsort(task, kind="stable")
+    cuts = np.append(np.flatnonzero(np.diff(task[order], prepend=-1)), len(order))
+    pieces = []
+    for a, b in pairwise(cuts):
+        chosen = order[a:b]
+        own = rows[chosen if at is None else at[chosen]]
+        pieces.append((int(task[chosen[0]]), Piece(part[chosen], place[chosen], own)))
+    return pieces
 
 
 def _sum_in_order(pairs: Iterable[tuple[int, Any]]) -> Any:
