@@ -89,20 +89,32 @@ def test_faults_are_counted_not_raised(packing, rows, fault):
     assert block.faults == {fault: 1} and block.rows is None
 
 
-def test_rows_put_together_in_their_parts():
-    from sodm.spark.blocks import Piece, in_parts
+@pytest.mark.parametrize("as_csr", [False, True])
+def test_rows_that_arrived_are_found_by_number(spark_package, as_csr):
+    from sodm.spark.blocks import Piece
+    from sodm.spark.placement import Arrived
 
     rows = np.arange(14.0).reshape(7, 2)
-    part = np.array([1, 5, 1, 5, 5, 1, 1], dtype=np.int32)
-    place = np.array([2, 0, 0, 2, 1, 3, 1], dtype=np.int32)
-    for as_csr in (False, True):
-        pieces = []
-        for at in ([1, 4, 6], [0, 2, 3, 5]):
-            own = sparse.csr_matrix(rows[at]) if as_csr else rows[at]
-            pieces.append(Piece(part[at], place[at], own))
-        parts = in_parts(pieces, 2, as_csr, np.float64)
-        assert sorted(parts) == [1, 5]
-        for k, expected in ((1, [2, 6, 0, 5]), (5, [1, 4, 3])):
-            whole = parts[k].toarray() if as_csr else parts[k]
-            assert np.array_equal(whole, rows[expected])
-    assert in_parts([], 2, False, np.float32) == {}
+    numbers = np.array([30, 10, 21, 5, 40, 12, 33])
+    pieces = []
+    for at in ([1, 4, 6], [0, 2, 3, 5]):
+        pieces.append(Piece(numbers[at], sparse.csr_matrix(rows[at]) if as_csr else rows[at]))
+    arrived = Arrived(pieces, 2, as_csr, np.float64)
+    found = arrived.take(np.array([40, 5, 12], dtype=np.int32))
+    assert np.array_equal(found.toarray() if as_csr else found, rows[[4, 3, 5]])
+    with pytest.raises(RuntimeError, match="came with 1 rows instead of 2"):
+        arrived.take(np.array([40, 41]))
+    with pytest.raises(RuntimeError, match="came with 0 rows instead of 1"):
+        Arrived([], 2, as_csr, np.float64).take(np.array([1]))
+
+
+@pytest.mark.parametrize(("n_parts", "n_tasks"), [(1, 1), (5, 5), (24, 8), (64, 8), (250, 8), (500, 8)])
+def test_parts_are_dealt_evenly_and_in_order(spark_package, n_parts, n_tasks):
+    from sodm.spark.placement import deal
+
+    tasks = np.array(deal(n_parts, n_tasks))
+    counts = np.bincount(tasks, minlength=n_tasks)
+    assert len(counts) == n_tasks and np.all(np.diff(tasks) >= 0) and counts.min() > 0
+    assert counts.max() <= 1.34 * n_parts / n_tasks
+    if n_parts >= 16 * n_tasks:  # pairs, and pairs of pairs, stay together
+        assert all(tasks[k] == tasks[k - k % 4] for k in range(n_parts))

@@ -85,21 +85,22 @@ class StratifiedPartitioner(Partitioner):
         rng: np.random.RandomState,
     ) -> NDArray[np.intp]:
         kernel = require_kernel(kernel, self)
-        self.landmarks_ = self._choose_landmarks(X, kernel, rng)
+        searched = sample_rows(X.shape[0], check_at_least_one(self.max_rows, "max_rows"), rng, always=0)
+        self.landmarks_ = self._choose_landmarks(X, kernel, searched)
         self.strata_ = nearest_landmark(X, kernel, self.landmarks_)
         self.strata_sizes_ = np.bincount(self.strata_, minlength=len(self.landmarks_))
-        rows = sample_rows(X.shape[0], check_at_least_one(self.angle_rows, "angle_rows"), rng)
+        angle_rows = check_at_least_one(self.angle_rows, "angle_rows")
+        rows = searched[sample_rows(len(searched), angle_rows, rng)]  # at hand, wherever the others are
         self.minimal_principal_angle_ = minimal_principal_angle(X, self.strata_, kernel, rows)
         self.angle_is_exact_ = len(rows) == X.shape[0]
         alike = np.zeros_like(classes)
         return deal(self.strata_, classes if self.balance_classes else alike, n_partitions, rng)
 
-    def _choose_landmarks(self, X: Any, kernel: KernelLike, rng: np.random.RandomState) -> NDArray[np.intp]:
+    def _choose_landmarks(self, X: Any, kernel: KernelLike, searched: NDArray[np.intp]) -> NDArray[np.intp]:
         rank = check_at_least_one(self.n_landmarks, "n_landmarks")
-        rows = sample_rows(X.shape[0], check_at_least_one(self.max_rows, "max_rows"), rng, always=0)
-        pivots = greedy_pivots(kernel, X, rows, rank)
+        pivots = greedy_pivots(kernel, X, searched, rank)
         # No pivot at all means that all rows are zero in feature space: one stratum.
-        return rows[pivots] if len(pivots) else rows[:1]
+        return searched[pivots] if len(pivots) else searched[:1]
 
 
 def nearest_landmark(X: Any, kernel: KernelLike, landmarks: NDArray[np.intp]) -> NDArray[np.intp]:

@@ -83,9 +83,13 @@ def _fold_apart(X: DistantRows, labels: NDArray[np.int64]) -> tuple[NDArray[np.i
         return np.column_stack([row_hashes(rows, labels=own), row_hashes(rows, labels=own + _OTHER)])
 
     hashes = X.each(two_hashes, labels)
-    order = np.lexsort((hashes[:, 1], hashes[:, 0]))  # stable: the first of equal rows stays the first
+    order = np.argsort(hashes[:, 0], kind="stable")  # the first of equal rows stays the first
     in_order = hashes[order]
-    new = np.append(True, np.any(in_order[1:] != in_order[:-1], axis=1))
+    new = np.append(True, in_order[1:, 0] != in_order[:-1, 0])
+    if np.any(in_order[1:, 1][~new[1:]] != in_order[:-1, 1][~new[1:]]):  # unlikely: half a hash is equal
+        order = np.lexsort((hashes[:, 1], hashes[:, 0]))
+        in_order = hashes[order]
+        new = np.append(True, np.any(in_order[1:] != in_order[:-1], axis=1))
     group = np.empty(len(order), dtype=np.int64)
     group[order] = np.cumsum(new) - 1
     return order[new].astype(np.int64), group

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -52,24 +51,10 @@ def stack(pieces: Sequence[Any], n_features: int, as_csr: bool, dtype: Any) -> A
 
 @dataclass(frozen=True)
 class Piece:
-    """Rows of one block on their way: the part that each belongs to, and its place in that part."""
+    """Rows of one block on their way, with their numbers in the DataFrame."""
 
-    part: NDArray[np.int32]
-    place: NDArray[np.int32]
+    numbers: NDArray[Any]
     rows: Any
-
-
-def in_parts(pieces: Sequence[Piece], n_features: int, as_csr: bool, dtype: Any) -> dict[int, Any]:
-    """The rows of each part, put together from pieces."""
-    whole = stack([piece.rows for piece in pieces], n_features, as_csr, dtype)
-    if not pieces:
-        return {}
-    part, place = (np.concatenate([getattr(piece, name) for piece in pieces]) for name in ("part", "place"))
-    order = np.lexsort((place, part))
-    whole = whole[order]
-    present, first = np.unique(part[order], return_index=True)
-    bounds = [*first.tolist(), len(part)]
-    return {k: whole[a:b] for k, (a, b) in zip(present.tolist(), pairwise(bounds), strict=True)}
 
 
 def size_of(rows: Any) -> int:

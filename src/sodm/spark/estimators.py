@@ -108,8 +108,11 @@ class MachineEstimator(MachineParams, Estimator, DefaultParamsWritable, DefaultP
         labels, weights = rows.labels(), rows.weights()
         check_classification_targets(labels)
         machine._engine, machine._eval_set = engine, held_out
-        machine._fit_rows(rows, labels, check_sample_weight(weights, len(labels)))
-        del machine._engine, machine._eval_set
+        try:
+            machine._fit_rows(rows, labels, check_sample_weight(weights, len(labels)))
+        finally:
+            engine.release()
+            del machine._engine, machine._eval_set
         return engine.seconds
 
 

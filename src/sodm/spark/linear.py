@@ -19,10 +19,11 @@ from sklearn.utils.multiclass import check_classification_targets
 from sodm.estimators.labels import encode
 from sodm.estimators.weights import class_weights
 from sodm.problem.linear import SMALL, Curvature, MemoryRows, Sums
-from sodm.spark.blocks import PackedBlock, Piece, in_form, in_parts
+from sodm.spark.blocks import PackedBlock, Piece, in_form
 from sodm.spark.cluster import Cluster
+from sodm.spark.placement import Arrived
 from sodm.spark.rows import ClusterRows
-from sodm.spark.shuffle import shuffled
+from sodm.spark.shuffle import by_task, together
 
 Array = NDArray[np.float64]
 
@@ -177,24 +178,26 @@ class ClusterLinearRows:
             (k, (index, labels[index], None if weights is None else weights[index]))
             for k, index in enumerate(nodes)
         ]
-        n_features, as_csr, dtype = self.X.shape[1], self.X.sparse, self.X.found.dtype
+        form = self.X.shape[1], self.X.sparse, self.X.found.dtype
 
-        def put_together(arrived: Any) -> Any:
-            items = list(arrived)
-            parts = in_parts([one for one in items if isinstance(one, Piece)], n_features, as_csr, dtype)
+        def put_together(items: Any) -> Any:
+            items = list(items)
+            rows = Arrived((one for one in items if isinstance(one, Piece)), *form)
             for own in items:
                 if not isinstance(own, Piece):
-                    yield (*own, *parts.values())
+                    yield (*own, rows.take(own[0]))
 
         for index in nodes:
             self.cluster.check_fits(len(index), self.X.row_bytes, self.n)
-        context = self.X.blocks.context
-        pieces, self._routes = self.X.pieces(list(nodes), len(nodes))
-        placed = shuffled([context.parallelize(told, self.cluster.slots), pieces], len(nodes))
-        self._nodes = placed.mapPartitions(put_together).persist(StorageLevel.MEMORY_AND_DISK_DESER)
-        self._node_of = np.empty(self.n, dtype=np.int64)
+        context, n_nodes = self.X.blocks.context, len(nodes)
+        task_of = np.empty(self.n, dtype=np.int32)
         for k, index in enumerate(nodes):
-            self._node_of[index] = k
+            task_of[index] = k
+        pieces, self._routes = self.X.pieces(np.arange(self.n), task_of)
+        sources = (context.parallelize(told, self.cluster.slots), pieces)
+        placed = together(context, *(by_task(source, n_nodes) for source in sources))
+        self._nodes = placed.mapPartitions(put_together).persist(StorageLevel.MEMORY_AND_DISK_DESER)
+        self._node_of = task_of
         with self.cluster.errors("moving the rows to their nodes"):
             self._nodes.count()
         self.seconds["shuffle"] += time.perf_counter() - began

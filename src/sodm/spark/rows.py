@@ -194,9 +194,10 @@ class Memory:
     def get(self, numbers: Index) -> Any:
         """The rows of these numbers, or None."""
         for known, rows in self._held:
-            at = np.minimum(np.searchsorted(known, numbers), len(known) - 1)
-            if len(known) and np.array_equal(known[at], numbers):
-                return rows[at]
+            if 0 < len(numbers) <= len(known):
+                at = np.minimum(np.searchsorted(known, numbers), len(known) - 1)
+                if np.array_equal(known[at], numbers):
+                    return rows[at]
         return None
 
 
@@ -240,9 +241,9 @@ class ClusterRows(DistantRows):
         return self.found.bytes / max(1, self.found.n)
 
     def select(self, index: Index) -> ClusterRows:
-        return ClusterRows(self.blocks, self.found, self._numbers(index), self.clock, self.memory)
+        return ClusterRows(self.blocks, self.found, self.numbers(index), self.clock, self.memory)
 
-    def _numbers(self, index: Any) -> Index:
+    def numbers(self, index: Any) -> Index:
         """Numbers in the DataFrame."""
         index = np.asarray(index)
         return index if self.index is None else self.index[index]
@@ -252,18 +253,19 @@ class ClusterRows(DistantRows):
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             index = np.arange(self.shape[0])[index]
-        numbers = self._numbers(index)
+        numbers = self.numbers(index)
         known = self.memory.get(numbers)
         if known is not None:
             return known
-        wanted = np.unique(numbers)
+        in_order = bool(np.all(numbers[1:] > numbers[:-1]))
+        wanted = numbers if in_order else np.unique(numbers)
         rows = self._fetch(wanted)[0]
         self.memory.add(wanted, rows)
-        return rows[np.searchsorted(wanted, numbers)]
+        return rows if in_order else rows[np.searchsorted(wanted, numbers)]
 
     def take(self, index: Index) -> tuple[Any, Any, Any]:
         """The rows of these numbers, in ascending order, with their labels and weights."""
-        return self._fetch(self._numbers(index))
+        return self._fetch(self.numbers(index))
 
     def _fetch(self, numbers: Index) -> tuple[Any, Any, Any]:
         """Rows in ascending order, from the partitions that have them."""
@@ -383,53 +385,45 @@ class ClusterRows(DistantRows):
 
     # ------------------------------------------------------------------------------------ rows in parts
 
-    def pieces(self, parts: Sequence[Index], n_tasks: int) -> tuple[Any, Any]:
-        """What each block has of the parts: an RDD of (task, Piece). Part k goes to task k % n_tasks.
+    def pieces(self, numbers: Index, task_of: NDArray[np.int32]) -> tuple[Any, Any]:
+        """What each block has for each task: an RDD of (task, Piece).
 
-        Only the rows of these parts are moved. The broadcast that says which rows go where is returned too,
-        to be destroyed when the RDD has been used.
+        Parameters
+        ----------
+        numbers : int array
+            Numbers in the DataFrame of the rows that are moved.
+        task_of : int array
+            The task of each row of the DataFrame.
+
+        The broadcast that says which rows go where is returned too, to be destroyed when the RDD has been
+        used.
         """
-        numbers = self._numbers(np.concatenate(parts))
-        part = np.repeat(np.arange(len(parts), dtype=np.int32), [len(index) for index in parts])
-        place = np.concatenate([np.arange(len(index), dtype=np.int32) for index in parts])
         context, known = self.blocks.context, self.memory.get(numbers)
         if known is not None:  # a sample: no need to look for its rows in all blocks
-            return context.parallelize(_by_task(part, place, known, n_tasks), 1), context.broadcast(None)
-        order = np.argsort(numbers, kind="stable")
-        numbers, part, place = numbers[order], part[order], place[order]
+            cut = _by_task(task_of[numbers], numbers, known)
+            return context.parallelize(cut, 1), context.broadcast(None)
         bounds = self.found.bounds
-        cuts = np.searchsorted(numbers, bounds)
-        sent = context.broadcast(
-            {
-                where: ((numbers[a:b] - start).astype(np.int32), part[a:b], place[a:b])
-                for where, (a, b), start in zip(self.found.places, pairwise(cuts), bounds, strict=False)
-                if b > a
-            }
-        )
+        first = dict(zip(self.found.places, bounds.tolist(), strict=False))
+        small = task_of.astype(np.min_scalar_type(-max(1, int(task_of.max()))))
+        sent = context.broadcast(dict(zip(self.found.places, np.split(small, bounds[1:-1]), strict=True)))
         as_csr = self.sparse
 
-        def cut(block: PackedBlock) -> list[tuple[int, Piece]]:
-            if block.place not in sent.value:
-                return []
-            at, part, place = sent.value[block.place]
-            return _by_task(part, place, in_form(block.rows, as_csr), n_tasks, at)
+        def cut_block(block: PackedBlock) -> list[tuple[int, Piece]]:
+            task = sent.value[block.place]
+            at = np.flatnonzero(task >= 0)
+            rows = in_form(block.rows, as_csr)
+            if len(at) < len(task):
+                rows, task = rows[at], task[at]
+            return _by_task(task, first[block.place] + at, rows)
 
-        return self.blocks.flatMap(cut), sent
+        return self.blocks.flatMap(cut_block), sent
 
 
-def _by_task(
-    part: NDArray[np.int32], place: NDArray[np.int32], rows: Any, n_tasks: int, at: Any = None
-) -> list[tuple[int, Piece]]:
-    """Rows with the tasks of their parts; `at` says which rows are meant, all of them if not given."""
-    task = part % n_tasks
+def _by_task(task: NDArray[Any], numbers: Index, rows: Any) -> list[tuple[int, Piece]]:
+    """Rows cut by task."""
     order = np.argsort(task, kind="stable")
-    cuts = np.append(np.flatnonzero(np.diff(task[order], prepend=-1)), len(order))
-    pieces = []
-    for a, b in pairwise(cuts):
-        chosen = order[a:b]
-        own = rows[chosen if at is None else at[chosen]]
-        pieces.append((int(task[chosen[0]]), Piece(part[chosen], place[chosen], own)))
-    return pieces
+    cuts = np.append(np.flatnonzero(np.diff(task[order].astype(np.int64), prepend=-1)), len(order))
+    return [(int(task[order[a]]), Piece(numbers[order[a:b]], rows[order[a:b]])) for a, b in pairwise(cuts)]
 
 
 def _sum_in_order(pairs: Iterable[tuple[int, Any]]) -> Any:

@@ -1,4 +1,4 @@
-"""One shuffle that brings what several RDDs have for a task together.
+"""Items brought together by task, from several RDDs, with one shuffle each.
 
 `RDD.union` followed by `RDD.partitionBy` would do, but union ends the Python process of each RDD: all items
 would pass the Java machine once more, only to be given their keys. Here they get their keys where they are
@@ -8,33 +8,31 @@ made. PairwiseRDD, PythonPartitioner and valueOfPair are what `partitionBy` itse
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from pyspark import RDD
-from pyspark.serializers import BatchedSerializer, CPickleSerializer, NoOpSerializer, pack_long
+from pyspark.serializers import BatchedSerializer, CPickleSerializer, pack_long
 
 
-def shuffled(sources: Sequence[Any], n_tasks: int) -> Any:
-    """The items of several RDDs of pairs (task, item), as an RDD with a partition for each task."""
-    context = sources[0].context
-    keyed = [_keyed(source) for source in sources]
-    pairs = context._jvm.PairwiseRDD(context.union(keyed)._jrdd.rdd()).asJavaPairRDD()
-    partitioner = context._jvm.PythonPartitioner(n_tasks, id(shuffled))
-    placed = context._jvm.PythonRDD.valueOfPair(pairs.partitionBy(partitioner))
-    return RDD(placed, context, BatchedSerializer(CPickleSerializer()))
-
-
-def _keyed(source: Any) -> Any:
-    """Each item as two byte strings, its task and itself."""
+def by_task(source: Any, n_tasks: int) -> Any:
+    """An RDD of pairs (task, item) as pairs of Java, those of a task in the partition of its number."""
 
     def write(pairs: Iterable[tuple[int, Any]]) -> Iterator[bytes]:
         for task, item in pairs:
             yield pack_long(task)
             yield pickle.dumps([item], protocol=5)
 
+    context = source.context
     keyed = source.mapPartitions(write)
     keyed._bypass_serializer = True
-    # Until the Java side is made, it does not know that its items are bytes already.
-    assert keyed._jrdd is not None and isinstance(keyed._jrdd_deserializer, NoOpSerializer)
-    return keyed
+    pairs = context._jvm.PairwiseRDD(keyed._jrdd.rdd()).asJavaPairRDD()
+    # Pairs that were placed by equal partitioners are joined below without being moved again.
+    return pairs.partitionBy(context._jvm.PythonPartitioner(n_tasks, id(by_task)))
+
+
+def together(context: Any, first: Any, *others: Any) -> Any:
+    """The items that several results of `by_task` have for each task, as an RDD."""
+    for other in others:
+        first = first.union(other)
+    return RDD(context._jvm.PythonRDD.valueOfPair(first), context, BatchedSerializer(CPickleSerializer()))

@@ -42,6 +42,8 @@ class LocalSolver:
     exact : bool
         Solve to the machine's own tolerance. Otherwise a tenfold gap will do, and a row that is far from its
         place as well, for an average of parts is further from the solution than that.
+    probe : Block
+        Rows at which the part's machine is looked at where it is made; its f there is part of the result.
     """
 
     kernel: Kernel
@@ -76,7 +78,13 @@ class LocalSolver:
             start_decision=decision,
             stop=slot.stop,
         )
+        seconds = time.perf_counter() - began
+        seen: Arrays = {}
+        if "probe" in message:
+            seen["decision"] = decide(kernel, message["probe"], block, block.signs * result.duals)
+            seen["probe_seconds"] = time.perf_counter() - began - seconds
         return {
+            **seen,
             "duals": result.duals,
             "objective": result.objective,
             "gap": result.gap,
@@ -87,7 +95,7 @@ class LocalSolver:
             "kernel_seconds": result.kernel_seconds / slot.n_threads,
             "ridge_shift": result.ridge_shift,
             "solver": result.solver,
-            "seconds": time.perf_counter() - began,
+            "seconds": seconds,
         }
 
 
@@ -101,7 +109,11 @@ def decide(
 ) -> NDArray[np.float64]:
     """f at the rows of a block, shape (n_problems, m); model rows may be rows, their numbers, or a block."""
     if isinstance(model_rows, Block):
-        model_rows = model_rows.columns if kernel.name == "precomputed" else model_rows.rows
+        at = np.flatnonzero(np.any(coefficients != 0, axis=0))
+        if len(at) == 0:
+            return np.zeros((len(coefficients), block.rows.shape[0]))
+        coefficients = np.ascontiguousarray(coefficients[:, at])
+        model_rows = model_rows.columns[at] if kernel.name == "precomputed" else model_rows.rows[at]
     if kernel.name == "precomputed":
         return np.ascontiguousarray(kernel.apply(block.rows[:, model_rows], None, coefficients.T).T)
     return np.ascontiguousarray(kernel.apply(block.rows, model_rows, coefficients.T).T)

@@ -78,11 +78,15 @@ class MergeRule(ABC):
 
         The parts' machines are averaged by what they represent; some parts may be missing.
         """
-        seen = sum(part.represented for part in solved)
         duals = np.zeros_like(self.problem.signs)
-        for part in solved:
-            duals[:, part.index] += part.duals * (part.represented / seen)
+        for part, share in zip(solved, self.shares(solved), strict=True):
+            duals[:, part.index] += part.duals * share
         return duals
+
+    def shares(self, solved: Sequence[Solved]) -> list[float]:
+        """What the machine of each part counts for in theirs together."""
+        seen = sum(part.represented for part in solved)
+        return [part.represented / seen for part in solved]
 
 
 class Concatenate(MergeRule):
@@ -201,12 +205,9 @@ class Recluster(MergeRule):
     def _piece(self, rows: Index, duals: Array) -> Group:
         return Group(rows, self.total, {"start": duals[:, rows]})
 
-    def model(self, solved: Sequence[Solved]) -> Array:
-        """The duals as they are: far clusters hardly see each other, so f is the sum of theirs."""
-        duals = np.zeros_like(self.problem.signs)
-        for part in solved:
-            duals[:, part.index] = part.duals
-        return duals
+    def shares(self, solved: Sequence[Solved]) -> list[float]:
+        """All of each: far clusters hardly see each other, so f is the sum of theirs."""
+        return [1.0] * len(solved)
 
 
 def bundles(n: int, size: int) -> list[tuple[int, int]]:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sodm.engines.base import Block, Table
+from sodm.engines.base import Arrays, Block, Table
 from sodm.problem.distant import DistantRows
 from sodm.problem.problem import Problem
 from sodm.trees.local import decide
@@ -65,10 +65,17 @@ class Probe:
         self.block = Table(problem.rows, problem.signs, problem.weights).take(rows)
         self.more = n / len(rows)  # how many rows each one stands for
 
-    def read(self, duals: Array) -> Reading:
-        """Look at the machine with these duals."""
+    @property
+    def message(self) -> Arrays:
+        """What tasks are told, if they are to look at their machines themselves: if rows are elsewhere, it
+        takes a pass over all of them otherwise."""
+        return {"probe": self.block} if isinstance(self.problem.rows, DistantRows) else {}
+
+    def read(self, duals: Array, decision: Array | None = None) -> Reading:
+        """Look at the machine with these duals; its f at these rows may be known already."""
         block, loss = self.block, self.problem.loss
-        decision = machine_values(self.problem, duals, block)
+        if decision is None:
+            decision = machine_values(self.problem, duals, block)
         g, weights = duals[:, block.columns], block.weights
         rest = self.problem.weights.sum() - weights.sum()
         if self.more > 1 and rest > 0:

@@ -246,9 +246,9 @@ class _Training:
     ) -> tuple[list[Arrays | None], bool]:
         """All parts of a level, and whether all of them were finished."""
         tree, began, lost = self.tree, time.perf_counter(), self.tree.engine.overhead
-        exact = len(groups) == 1  # nothing comes after it
+        exact, probe = len(groups) == 1, self.probe.message  # nothing comes after a single one
         parts = [
-            Part(group.index, {"represented": group.represented, "exact": exact, **group.start})
+            Part(group.index, {"represented": group.represented, "exact": exact, **group.start, **probe})
             for group in groups
         ]
         results: list[Arrays | None] = []
@@ -292,7 +292,7 @@ class _Training:
     ) -> Reading:
         """Read the probe, and write the level down."""
         began = time.perf_counter()
-        now = self.probe.read(duals)
+        now = self.probe.read(duals, self._decision(solved, results))
         seconds.probe = time.perf_counter() - began
         iterations = np.array([result["n_iter"] for result in results])
         evaluations = sum(result["n_kernel_evaluations"] for result in results)
@@ -327,6 +327,13 @@ class _Training:
         )
         self._tell_solved()
         return now
+
+    def _decision(self, solved: Sequence[Solved], results: Sequence[Arrays]) -> Array | None:
+        """f at the rows of the probe, if the tasks have looked there."""
+        if "decision" not in results[0]:
+            return None
+        shares = self.tree.merge.shares(solved)
+        return sum(share * result["decision"] for share, result in zip(shares, results, strict=True))
 
     def _refine(
         self, solved: list[Solved], duals: Array, before: Reading | None, reason: str, level: int
