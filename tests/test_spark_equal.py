@@ -162,7 +162,7 @@ def test_history_has_the_overhead_apart(spark, capsys):
         seconds = record["seconds"]
         assert 0 < seconds["engine"] <= seconds["solve"]
         assert sum(record["part_seconds"]) > 0
-    assert set(model.timings) == {"packing", "passes", "solve", "shuffle", "schedule"}
+    assert set(model.timings) == {"packing", "passes", "solve", "probe", "shuffle", "schedule"}
     shown = capsys.readouterr().out
     assert "level 0: 4 parts" in shown and "overhead" in shown
 
@@ -174,3 +174,20 @@ def test_a_time_limit_ends_the_fit(spark):
     model = sodm.spark.SODMClassifier(time_limit=0.0, **TREE).fit(frame(spark, X, y))
     assert model.stop_reason_ == "time limit"
     assert model.to_sklearn().score(X, y) > 0.6
+
+
+def test_rows_are_moved_once_for_several_levels(spark, monkeypatch):
+    from sodm.spark.placement import Placement
+
+    moved = []
+    make = Placement.of
+    monkeypatch.setattr(
+        Placement,
+        "of",
+        lambda rows, numbers, cluster: (moved.append(len(numbers)), make(rows, numbers, cluster))[1],
+    )
+    X, y = data()
+    model, here = fit_both(spark, "SODMClassifier", X, y, **TREE | {"n_partitions": 64, "stop_tol": 0.0})
+    assert [record["n_partitions"] for record in here.history_][:2] == [64, 32]
+    assert moved[:2] == [1, 64] and 32 not in moved  # the pilot, and the first level
+    assert_equal_machines(model.to_sklearn(), here)

@@ -35,13 +35,17 @@ MOST_RECORDS = 16  # enough for a curve
 EPOCH = ("epoch", "seconds", "objective", "gap", "accuracy", "passes")
 
 
-def history(machine: Any, *, parts: bool = False) -> list[dict[str, Any]]:
+def history(machine: Any, *, parts: bool = False, epochs: bool = True) -> list[dict[str, Any]]:
     """What was written down on the way: one record a level or an epoch, few digits.
 
-    With `parts`, also the seconds of each part, and those that no part was being solved in.
+    With `parts`, also the seconds of each part, and those that no part was being solved in. Without `epochs`,
+    only the last of them.
     """
+    written = getattr(machine, "history_", None) or []
+    if not epochs and written and "n_partitions" not in written[0]:
+        written = written[-1:]
     records = []
-    for record in thinned(getattr(machine, "history_", None) or []):
+    for record in thinned(written):
         names = LEVEL if "n_partitions" in record else EPOCH
         kept = {name: short(record[name]) for name in names if record.get(name) is not None}
         if parts and "part_seconds" in record:

@@ -41,7 +41,7 @@ class Results:
 
     def add(self, record: Record) -> None:
         """Write a record, on the disk when this returns."""
-        line = json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n"
+        line = json.dumps(record, ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n"
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with open(self.path, "ab") as file:
             file.truncate(self._whole)  # a line cut off before
