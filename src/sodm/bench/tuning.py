@@ -128,5 +128,5 @@ def _machine(kind: Any, kernel: str, setting: dict[str, Any]) -> Any:
     if kind == "odm":
         setting["upsilon"] = UPSILON
     if kernel == "linear":
-        return sodm.LinearODMClassifier(loss=kind, n_jobs=1, **setting)
+        return sodm.LinearODMClassifier(loss=kind, tol=1e-2, max_iter=50, n_jobs=1, **setting)
     return sodm.ODMClassifier(kernel="precomputed", loss=kind, tol=1e-2, max_iter=200, n_jobs=1, **setting)

@@ -80,6 +80,7 @@ def survey(blocks: Any, watcher: Any) -> Survey:
     """Pack all blocks into the cache; refuses what cannot be trained on, in one sentence."""
     blocks._jrdd.count()  # by Java alone
     by_place = {sight.place: sight for sight in watcher.value}
+    watcher.value = []  # pyspark keeps accumulators for good
     seen = [by_place[place] for place in sorted(by_place)]
     _refuse_faults(seen)
     if not seen:
