@@ -22,7 +22,8 @@ from sodm.bench.printed import printed, printed_value
 from sodm.bench.report import results_page
 from sodm.bench.report.build import build
 from sodm.bench.report.figures import all_figures
-from sodm.bench.report.findings import findings
+from sodm.bench.report.findings import claims, findings
+from sodm.bench.report.page import hardware
 from sodm.bench.report.summary import Runs
 from sodm.bench.report.tables import all_tables
 from sodm.bench.results import FAILED, NOT_FINISHED, Results
@@ -274,6 +275,24 @@ def test_report_has_its_parts_and_only_measured_numbers(small, tmp_path):
 
 
 @pytest.mark.slow
+def test_overview_and_claims_are_those_of_the_runs(small):
+    runs = Runs(small)
+    overview = next(table for table in all_tables(runs) if table.name == "overview")
+    row = dict(zip([column.title for column in overview.columns], overview.rows[0], strict=True))
+    exact = small.records[replace(FIT, solver="ODM").key]
+    assert row["- exact"] == small.records[FIT.key]["accuracy"] - exact["accuracy"]
+    assert row["ODM, s"] == exact["seconds"] and row["DC-ODM, s"] is None and row["SODM, paper"] is None
+    rbf, _, gradient = claims(runs)
+    assert len(rbf.cases) == 1 and "simulated" in rbf.cases[0][0]  # one core was measured
+    ours, theirs = (
+        small.records[replace(FIT, experiment="gradient", solver=solver, kernel="linear").key]["seconds"]
+        for solver in ("SODM", "SVRG")
+    )
+    assert [holds for _, holds in gradient.cases] == [theirs > 5 * ours]
+    assert claims(Runs([]))[0].verdict == "not measured"
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("kept", [1, 3, 7])
 def test_report_of_a_part_of_the_results(small, tmp_path, kept):
     results = Results(tmp_path / "results.jsonl")
@@ -291,6 +310,22 @@ def test_results_page_of_the_docs(small, tmp_path):
         assert (tmp_path / target).stat().st_size > 0
     with pytest.raises(FileNotFoundError, match=r"copy results\.jsonl of a run"):
         results_page.write(tmp_path / "none.jsonl", tmp_path / "results.md")
+
+
+def test_the_page_of_the_docs_is_that_of_the_committed_results():
+    root = Path(__file__).parents[1]
+    results, page = root / "benchmarks" / "results" / "paper.jsonl", root / "docs" / "results.md"
+    assert page.read_text() == results_page.markdown(Runs(Results(results)), results.name)
+
+
+def test_runs_of_several_commits_on_one_machine_are_one_line():
+    machine = {"cpu": "a processor", "cores": 2, "memory_gb": 8, "system": "Linux"}
+    records = [
+        {"machine": machine | {"cores": cores}, "versions": {"sodm": "1.0", "commit": commit}}
+        for cores, commit in ((2, "aa"), (2, "bb"), (4, "aa"))
+    ]
+    two, four = hardware(Runs(records))
+    assert two.endswith("; commits aa, bb") and four.endswith("; commit aa") and "4 cores" in four
 
 
 def test_report_of_nothing_says_what_to_do(tmp_path):

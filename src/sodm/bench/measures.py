@@ -30,27 +30,28 @@ def _estimated(machine: Any) -> bool:
     return bool(history[-1].get("estimated", False)) and getattr(machine, "stop_reason_", "") != "exact"
 
 
-LEVEL = ("n_partitions", "n_rows", "n_support", "n_iter", "objective", "gap", "accuracy", "elapsed")
+SHAPE = ("n_partitions", "n_rows", "n_iter")
+LEVEL = (*SHAPE, "n_support", "objective", "gap", "accuracy", "elapsed")
 MOST_RECORDS = 16  # enough for a curve
 EPOCH = ("epoch", "seconds", "objective", "gap", "accuracy", "passes")
 
 
-def history(machine: Any, *, parts: bool = False, epochs: bool = True) -> list[dict[str, Any]]:
+def history(machine: Any, *, parts: bool = False, curve: bool = True) -> list[dict[str, Any]]:
     """What was written down on the way: one record a level or an epoch, few digits.
 
-    With `parts`, also the seconds of each part, and those that no part was being solved in. Without `epochs`,
-    only the last of them.
+    With `parts`, also the seconds of each part, and those that no part was being solved in. Without `curve`,
+    only the shape of the levels, and the last of the epochs.
     """
     written = getattr(machine, "history_", None) or []
-    if not epochs and written and "n_partitions" not in written[0]:
+    if not curve and written and "n_partitions" not in written[0]:
         written = written[-1:]
     records = []
     for record in thinned(written):
-        names = LEVEL if "n_partitions" in record else EPOCH
+        names = (LEVEL if curve else SHAPE) if "n_partitions" in record else EPOCH
         kept = {name: short(record[name]) for name in names if record.get(name) is not None}
         if parts and "part_seconds" in record:
             spent = record["seconds"]
-            kept["part_seconds"] = [short(seconds) for seconds in record["part_seconds"]]
+            kept["part_seconds"] = [short(seconds, 3) for seconds in record["part_seconds"]]
             alone = ("pilot", "partition", "merge", "probe")
             kept["serial_seconds"] = short(sum(spent[name] for name in alone))
         records.append(kept)

@@ -41,7 +41,7 @@ REPEATED = ("phishing", "skin-nonskin")
 MANY_ROWS = ("ijcnn1", "cod-rna", "a7a", "skin-nonskin", "susy-subset")
 ABOUT = {
     "splits": ("svmguide1", "phishing", "a7a", "ijcnn1", "skin-nonskin"),
-    "cores": MANY_ROWS,
+    "cores": (*MANY_ROWS, HUGE),
     "ablations": MANY_ROWS,
     "gradient": ("cod-rna", "ijcnn1", "a7a", "phishing", "svmguide1", "skin-nonskin", "susy-subset", HUGE),
     "partitions": ("cod-rna", "a7a", "ijcnn1", "skin-nonskin", "svmguide1", "phishing", "susy-subset"),

@@ -61,7 +61,12 @@ class Basis:
 
 def diagonal(kernel: KernelLike, X: Any, rows: NDArray[np.intp]) -> NDArray[np.float64]:
     """k(x, x) of these rows."""
-    return kernel.diag(X[rows][:, rows] if is_precomputed(kernel) else X[rows])
+    return kernel.diag(inside(kernel, X, rows))
+
+
+def inside(kernel: KernelLike, X: Any, rows: NDArray[np.intp]) -> Any:
+    """These rows as a data set of their own."""
+    return X[rows][:, rows] if is_precomputed(kernel) else X[rows]
 
 
 def greedy_pivots(kernel: KernelLike, X: Any, rows: NDArray[np.intp], rank: int) -> NDArray[np.intp]:
@@ -69,13 +74,13 @@ def greedy_pivots(kernel: KernelLike, X: Any, rows: NDArray[np.intp], rank: int)
 
     The first row is the first pivot, unless it is zero in feature space.
     """
-    inside = X[rows][:, rows] if is_precomputed(kernel) else X[rows]
+    chosen = inside(kernel, X, rows)
     if hasattr(kernel, "source"):
-        source = kernel.source(inside)
+        source = kernel.source(chosen)
     else:
 
         def block(a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.float64]:
-            return np.ascontiguousarray(kernel.block(inside[a], inside[b]), dtype=np.float64)
+            return np.ascontiguousarray(kernel.block(chosen[a], chosen[b]), dtype=np.float64)
 
-        source = _core.FunctionSource(kernel.diag(inside), 0.0, block, True)
+        source = _core.FunctionSource(kernel.diag(chosen), 0.0, block, True)
     return _core.pivoted_cholesky(source, rank, first=0, n_threads=getattr(kernel, "n_threads", 1))[0]

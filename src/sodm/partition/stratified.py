@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from sodm.partition.angle import minimal_principal_angle
 from sodm.partition.base import KernelLike, Partitioner, check_at_least_one, require_kernel
-from sodm.partition.basis import Basis, chunks, diagonal, greedy_pivots
+from sodm.partition.basis import Basis, chunks, diagonal, greedy_pivots, inside
 from sodm.partition.dealing import deal, sample_rows
 from sodm.problem.distant import each
 
@@ -91,10 +91,18 @@ class StratifiedPartitioner(Partitioner):
         self.strata_sizes_ = np.bincount(self.strata_, minlength=len(self.landmarks_))
         angle_rows = check_at_least_one(self.angle_rows, "angle_rows")
         rows = searched[sample_rows(len(searched), angle_rows, rng)]  # at hand, wherever the others are
-        self.minimal_principal_angle_ = minimal_principal_angle(X, self.strata_, kernel, rows)
+        self._compared = (inside(kernel, X, rows), self.strata_[rows], kernel)
+        self._angle: float | None = None
         self.angle_is_exact_ = len(rows) == X.shape[0]
         alike = np.zeros_like(classes)
         return deal(self.strata_, classes if self.balance_classes else alike, n_partitions, rng)
+
+    @property
+    def minimal_principal_angle_(self) -> float:
+        """Computed when it is asked for: nothing but people's curiosity depends on it."""
+        if self._angle is None:
+            self._angle = minimal_principal_angle(*self._compared)
+        return self._angle
 
     def _choose_landmarks(self, X: Any, kernel: KernelLike, searched: NDArray[np.intp]) -> NDArray[np.intp]:
         rank = check_at_least_one(self.n_landmarks, "n_landmarks")

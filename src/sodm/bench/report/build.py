@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sodm.bench.report import raw, static_figures, text
 from sodm.bench.report.figures import all_figures
-from sodm.bench.report.findings import doubts, findings
+from sodm.bench.report.findings import claims, doubts, findings
 from sodm.bench.report.page import page
 from sodm.bench.report.summary import Runs
 from sodm.bench.report.tables import all_tables
@@ -34,17 +34,17 @@ def build(results: Results, folder: Path) -> Path:
         raise ValueError(f"{results.path} has no results: run `sodm bench paper` first.")
     runs = Runs(results)
     tables, figures = all_tables(runs), all_figures(runs)
-    found, doubted = findings(runs), doubts(runs)
+    found, claimed, doubted = findings(runs), claims(runs), doubts(runs)
     (folder / "figures").mkdir(parents=True, exist_ok=True)
     for figure in figures:
         static_figures.write(figure, folder / "figures")
     _write(
         folder / "tables.md",
-        text.findings_markdown(found, doubted) + "\n" + "\n".join(map(text.markdown, tables)),
+        text.findings_markdown(found, claimed, doubted) + "\n" + "\n".join(map(text.markdown, tables)),
     )
     _write(folder / "tables.tex", "\n".join(map(text.latex, tables)))
     raw.write(runs.records, folder)
-    _write(folder / "report.html", page(runs, tables, figures, found, doubted))
+    _write(folder / "report.html", page(runs, tables, figures, found, claimed, doubted))
     return folder / "report.html"
 
 

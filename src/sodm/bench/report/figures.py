@@ -12,10 +12,13 @@ from sodm.bench.report.summary import Runs, system_name
 from sodm.bench.results import Record
 from sodm.bench.simulate import CORES, linear_seconds, tree_seconds
 
+FLAT = 0.002
+OTHER_GRADIENT = {"SVRG": "ODM_svrg", "CSVRG": "ODM_csvrg"}
+
 
 @dataclass(frozen=True)
 class Curve:
-    """Points of one system, in order; `alone` are points without a line."""
+    """Points of one system, in order; `alone` are points without a line, `dashed` are simulated."""
 
     name: str
     x: list[float]
@@ -31,6 +34,13 @@ class Panel:
     title: str
     curves: list[Curve]
 
+    @property
+    def flat(self) -> tuple[float, float] | None:
+        """Limits for a panel where all is the same: drawing programs choose odd ones."""
+        values = [y for curve in self.curves for y in curve.y]
+        low, high = min(values), max(values)
+        return (low - FLAT, high + FLAT) if high - low < FLAT else None
+
 
 @dataclass(frozen=True)
 class Figure:
@@ -42,7 +52,7 @@ class Figure:
     x: str
     y: str
     panels: list[Panel] = field(default_factory=list)
-    log_x: bool = True
+    ticks: tuple[int, ...] | None = None
 
 
 def all_figures(runs: Runs) -> list[Figure]:
@@ -90,7 +100,7 @@ def gradient(runs: Runs) -> Figure:
     figure = Figure("figure4", "Figure 4: gradient methods, linear kernel", about, "seconds", "test accuracy")
     for dataset in runs.datasets:
         curves = []
-        for solver, name in (("SODM", "SODM (DSVRG)"), ("SVRG", "ODM_svrg"), ("CSVRG", "ODM_csvrg")):
+        for solver, name in {"SODM": "SODM (DSVRG)", **OTHER_GRADIENT}.items():
             found = runs.of(experiment="gradient", dataset=dataset, solver=solver)
             if found:
                 curves.append(_way(found.records[-1], name))
@@ -136,12 +146,16 @@ def cores(runs: Runs) -> Figure:
     about = (
         "Solid: measured. Dashed: simulated from pieces measured on one core; no network but the hand-overs."
     )
-    figure = Figure("figure3", "Figure 3: speed-up with cores", about, "cores", "speed-up", log_x=True)
+    figure = Figure("figure3", "Figure 3: speed-up with cores", about, "cores", "speed-up", ticks=CORES)
     panels: dict[str, list[Curve]] = {"rbf": [], "linear": []}
+    measured: dict[str, tuple[int, float]] = {}
     for curve in speedups(runs):
-        x = [float(n) for n in curve.seconds]
-        y = [curve.base / seconds for seconds in curve.seconds.values()]
-        name = curve.dataset + ", simulated" * curve.simulated
-        panels[curve.kernel].append(Curve(name, x, y, dashed=curve.simulated))
+        points = {n: curve.base / seconds for n, seconds in curve.seconds.items()}
+        if not curve.simulated:
+            measured[curve.dataset + curve.kernel] = max(points.items())
+        elif (last := measured.get(curve.dataset + curve.kernel)) is not None:
+            points = dict([last]) | {n: times for n, times in points.items() if n > last[0]}
+        x, y = [float(n) for n in points], list(points.values())
+        panels[curve.kernel].append(Curve(curve.dataset, x, y, dashed=curve.simulated))
     figure.panels.extend(Panel(f"{kernel} kernel", curves) for kernel, curves in panels.items() if curves)
     return figure

@@ -20,10 +20,13 @@ def page(
     tables: Sequence[Table],
     figures: Sequence[Figure],
     findings: Sequence[Finding],
+    claims: Sequence[Finding],
     doubts: Sequence[Doubt],
 ) -> str:
     """The whole page."""
     sections = [("findings", "What it must show", _findings(findings))]
+    if any(claim.cases for claim in claims):
+        sections.append(("claims", "What the paper says of its figures, here", _findings(claims)))
     if doubts:
         sections.append(("doubts", "Numbers of the paper in doubt", _doubts(doubts)))
     sections += [(table.name, table.title, _table(table)) for table in tables]
@@ -61,15 +64,18 @@ def _interleaved(
 
 
 def hardware(runs: Runs) -> list[str]:
-    """The machines and versions of the runs, one line for each that differ."""
-    lines = []
+    """The machines and versions of the runs, one line for each that differ, with all its commits."""
+    commits: dict[str, dict[str, None]] = {}
     for record in runs.records:
         m, v = record["machine"], dict(record["versions"])
         commit = v.pop("commit", None)
         packages = ", ".join(f"{name} {version}" for name, version in v.items())
         line = f"{m['cpu']}, {m['cores']} cores, {m['memory_gb']} GB, {m['system']}; {packages}"
-        lines.append(line + (f"; commit {commit}" if commit else ""))
-    return list(dict.fromkeys(lines))
+        commits.setdefault(line, {}).update({commit: None} if commit else {})
+    return [
+        line + f"; commit{'s' * (len(found) > 1)} {', '.join(found)}" * bool(found)
+        for line, found in commits.items()
+    ]
 
 
 def _facts(runs: Runs) -> str:
@@ -79,7 +85,7 @@ def _facts(runs: Runs) -> str:
     dates = sorted(record["began"][:10] for record in records) or ["–"]
     counts = f"{done} runs done, {failed} failed, {len(records) - done - failed} not finished in their time"
     lines = [f"Ours: {line}." for line in hardware(runs)] + [f"Paper: {printed()['hardware']}."]
-    lines.append(f"{counts}; {dates[0]} to {dates[-1]}.")
+    lines.append(f"{counts}; {' to '.join(dict.fromkeys((dates[0], dates[-1])))}.")
     text = "".join(f'<p class="facts">{escape(line)}</p>' for line in lines)
     if any(record["size"] == "quick" for record in records):
         text += (

@@ -12,10 +12,8 @@ COLUMNS = 3
 
 
 def colours(figure: Figure) -> dict[str, str]:
-    """A colour for each name, SODM's always the same; a simulated curve has that of the measured one."""
-    names: list[str] = []
-    for panel in figure.panels:
-        names += [c.name.removesuffix(", simulated") for c in panel.curves]
+    """A colour for each name, SODM's always the same."""
+    names = [curve.name for panel in figure.panels for curve in panel.curves]
     others = [name for name in dict.fromkeys(names) if not name.startswith("SODM")]
     palette = {name: COLOURS[k % len(COLOURS)] for k, name in enumerate(others)}
     return dict.fromkeys(names, OURS) | palette
@@ -38,7 +36,7 @@ def draw(figure: Figure) -> Any:
     palette, shown = colours(figure), set()
     for k, panel in enumerate(figure.panels):
         for curve in panel.curves:
-            colour = palette[curve.name.removesuffix(", simulated")]
+            colour, said = palette[curve.name], curve.name + ", simulated" * curve.dashed
             grid.add_trace(
                 Scatter(
                     x=curve.x,
@@ -49,13 +47,15 @@ def draw(figure: Figure) -> Any:
                     mode="markers" if curve.alone else "lines+markers",
                     line={"color": colour, "dash": "dash" if curve.dashed else "solid", "width": 2},
                     marker={"color": colour, "size": 9 if curve.alone else 6},
-                    hovertemplate=f"{curve.name}<br>%{{x:.4g}} {figure.x}<br>%{{y:.4f}}<extra></extra>",
+                    hovertemplate=f"{said}<br>%{{x:.4g}} {figure.x}<br>%{{y:.4f}}<extra></extra>",
                 ),
                 row=k // columns + 1,
                 col=k % columns + 1,
             )
             shown.add(curve.name)
-    grid.update_xaxes(title_text=figure.x, type="log" if figure.log_x else "linear", title_standoff=4)
+        if panel.flat:
+            grid.update_yaxes(range=panel.flat, row=k // columns + 1, col=k % columns + 1)
+    grid.update_xaxes(title_text=figure.x, type="log", tickvals=figure.ticks, title_standoff=4)
     grid.update_yaxes(title_text=figure.y, title_standoff=4)
     grid.update_layout(
         template="plotly_white",

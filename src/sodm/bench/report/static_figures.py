@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from sodm.bench.report.figures import Figure
 from sodm.bench.report.plotly_figures import COLUMNS, colours, wrap
@@ -14,31 +17,38 @@ def write(figure: Figure, folder: Path, formats: tuple[str, ...] = ("png", "svg"
 
     matplotlib.use("Agg")
     from matplotlib import pyplot
+    from matplotlib.ticker import NullFormatter, StrMethodFormatter
 
     matplotlib.rcParams["svg.hashsalt"] = figure.name  # the same file for the same results
     columns = min(COLUMNS, len(figure.panels))
     rows = -(-len(figure.panels) // columns)
     picture, axes = pyplot.subplots(rows, columns, figsize=(4.2 * columns, 3.2 * rows + 0.4), squeeze=False)
-    palette, handles = colours(figure), {}
+    palette, handles = colours(figure), dict[str, Any]()
     for k, axis in enumerate(axes.flat):
         if k >= len(figure.panels):
             axis.set_visible(False)
             continue
         panel = figure.panels[k]
         for curve in panel.curves:
-            (handles[curve.name],) = axis.plot(
+            (line,) = axis.plot(
                 curve.x,
                 curve.y,
-                color=palette[curve.name.removesuffix(", simulated")],
+                color=palette[curve.name],
                 linestyle="none" if curve.alone else "--" if curve.dashed else "-",
                 marker="o",
                 markersize=6 if curve.alone else 3,
-                label=curve.name,
             )
+            if curve.name not in handles or not (curve.alone or curve.dashed):
+                handles[curve.name] = line
         axis.set_title(wrap(panel.title, "\n"), fontsize=9)
         axis.set_xlabel(figure.x)
         axis.set_ylabel(figure.y)
-        axis.set_xscale("log" if figure.log_x else "linear")
+        axis.set_xscale("log")
+        axis.set_xticks(figure.ticks or ticks(*axis.get_xlim()))
+        axis.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+        axis.xaxis.set_minor_formatter(NullFormatter())
+        if panel.flat:
+            axis.set_ylim(panel.flat)
         axis.grid(alpha=0.3)
     picture.legend(
         handles.values(), handles.keys(), loc="lower center", ncols=min(6, len(handles)), fontsize=8
@@ -49,3 +59,17 @@ def write(figure: Figure, folder: Path, formats: tuple[str, ...] = ("png", "svg"
         picture.savefig(path, dpi=120, metadata={"Date": None} if path.suffix == ".svg" else None)
     pyplot.close(picture)
     return paths
+
+
+def ticks(low: float, high: float) -> list[float]:
+    """Round numbers between two, as many as have room on a narrow logarithmic axis.
+
+    Examples
+    --------
+    >>> ticks(0.04, 0.3), ticks(0.004, 30)
+    ([0.05, 0.1, 0.2], [0.01, 0.1, 1.0, 10.0])
+    """
+    first, last = int(np.floor(np.log10(low))), int(np.ceil(np.log10(high)))
+    steps = (1, 2, 5) if high / low < 200 else (1,)
+    candidates = [float(f"{step}e{power}") for power in range(first, last + 1) for step in steps]
+    return [tick for tick in candidates if low <= tick <= high]

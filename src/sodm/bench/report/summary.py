@@ -8,6 +8,7 @@ from statistics import mean, stdev
 from typing import Any
 
 from sodm.bench.results import DONE, FAILED, NOT_FINISHED, Record
+from sodm.estimators.trees import EXACT_ROWS
 
 PREFIXES = {"Cascade": "Ca-", "DiP": "DiP-", "DC": "DC-", "ODM": ""}
 
@@ -25,6 +26,17 @@ def system_name(solver: str, loss: str = "odm") -> str:
     if solver in PREFIXES:
         return PREFIXES[solver] + ("SVM" if loss == "hinge" else "ODM")
     return solver
+
+
+def seconds_text(seconds: float) -> str:
+    """Hundredths of a second, or two digits of less than a tenth.
+
+    Examples
+    --------
+    >>> seconds_text(1234.5), seconds_text(0.25), seconds_text(0.00345)
+    ('1,234.50', '0.25', '0.0035')
+    """
+    return f"{seconds:,.2f}" if seconds >= 0.1 else f"{seconds:.2g}"
 
 
 @dataclass(frozen=True)
@@ -61,6 +73,12 @@ class Summary:
 
     def _values(self, name: str) -> list[float]:
         return [float(record[name]) for record in self.records if record.get(name) is not None]
+
+    @property
+    def small(self) -> bool:
+        """Whether these are trees of rows that sodm, left to itself, solves as one part."""
+        first = [record["history"][0] for record in self.records if record.get("history")]
+        return bool(first) and all(level.get("n_rows", EXACT_ROWS + 1) <= EXACT_ROWS for level in first)
 
     @property
     def trouble(self) -> str:

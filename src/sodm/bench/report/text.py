@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from sodm.bench.report.findings import Doubt, Finding
 from sodm.bench.report.tables import Table
@@ -51,14 +51,19 @@ def tex(text: str) -> str:
     return "".join(_TEX.get(letter, letter) for letter in text)
 
 
-def findings_markdown(found: Sequence[Finding], doubted: Sequence[Doubt]) -> str:
-    """What was to be shown, whether it was, and where not; then the paper's numbers in doubt."""
-    lines = ["## What it must show", ""]
-    for finding in found:
-        lines.append(f"- **{finding.verdict}** ({finding.count}): {finding.sentence}")
-        lines += [f"  - not so: {case}" for case, holds in finding.cases if not holds]
+def findings_markdown(found: Sequence[Finding], claimed: Sequence[Finding], doubted: Sequence[Doubt]) -> str:
+    """What was to be shown and where it is not so; what the paper says; its numbers in doubt."""
+    lines = ["## What it must show", "", *_list(found)]
+    if any(claim.cases for claim in claimed):
+        lines += ["", "## What the paper says of its figures, here", "", *_list(claimed)]
     if doubted:
         lines += ["", "## Numbers of the paper that could not be matched, or look unlikely", ""]
         lines += ["| table | data set | system | printed | why |", "|---|---|---|---|---|"]
         lines += [f"| {d.table} | {d.dataset} | {d.system} | {d.printed:.3f} | {d.reason} |" for d in doubted]
     return "\n".join(lines) + "\n"
+
+
+def _list(found: Sequence[Finding]) -> Iterator[str]:
+    for finding in found:
+        yield f"- **{finding.verdict}** ({finding.count}): {finding.sentence}"
+        yield from (f"    - not so: {case}" for case, holds in finding.cases if not holds)
