@@ -397,11 +397,15 @@ def test_both_forms_of_the_dual_have_the_solution_of_the_compiled_machine(variab
 
 def test_simulated_time_is_the_sum_on_one_core_and_the_longest_part_on_many():
     levels = [
-        {"part_seconds": [1.0, 2.0, 3.0, 2.0], "serial_seconds": 0.5},
-        {"part_seconds": [4.0, 4.0], "serial_seconds": 0.25},
+        {"part_seconds": [1.0, 2.0, 3.0, 2.0], "between_seconds": 0.5},
+        {"part_seconds": [4.0, 4.0], "between_seconds": 0.25},
     ]
     assert tree_seconds(levels, 1) == pytest.approx(16.75)
     assert tree_seconds(levels, 64) == pytest.approx(0.5 + 3.0 + 0.25 + 4.0)
+    # On two cores the first level's rest took no less, the second's half: only that is helped by more.
+    there = (2, [{"between_seconds": 0.5}, {"between_seconds": 0.125}])
+    assert tree_seconds(levels, 1, there) == pytest.approx(16.75)
+    assert tree_seconds(levels, 25, there) == pytest.approx(0.5 + 3.0 + 0.01 + 4.0)
     pieces = {
         "setup_seconds": 1.0,
         "epochs": 10,

@@ -39,7 +39,7 @@ EPOCH = ("epoch", "seconds", "objective", "gap", "accuracy", "passes")
 def history(machine: Any, *, parts: bool = False, curve: bool = True) -> list[dict[str, Any]]:
     """What was written down on the way: one record a level or an epoch, few digits.
 
-    With `parts`, also the seconds of each part, and those that no part was being solved in. Without `curve`,
+    With `parts`, also the seconds of each part, and those between, when no part was being solved. Without `curve`,
     only the shape of the levels, and the last of the epochs.
     """
     written = getattr(machine, "history_", None) or []
@@ -53,7 +53,7 @@ def history(machine: Any, *, parts: bool = False, curve: bool = True) -> list[di
             spent = record["seconds"]
             kept["part_seconds"] = [short(seconds, 3) for seconds in record["part_seconds"]]
             alone = ("pilot", "partition", "merge", "probe")
-            kept["serial_seconds"] = short(sum(spent[name] for name in alone))
+            kept["between_seconds"] = short(sum(spent[name] for name in alone))
         records.append(kept)
     return records
 

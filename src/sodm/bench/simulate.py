@@ -1,7 +1,8 @@
 """Speed-up beyond the cores there are, from pieces measured on one core.
 
-RBF     level by level: what is done by one core or little helped by more (the pilot, dividing, merging,
-        looking), then the parts, each to the first core that is free.
+RBF     level by level: the parts, each to the first core that is free, and what lies between (the pilot,
+        dividing, merging, looking), some of which is helped by more cores: how much, its seconds on all the
+        cores there are tell beside those on one.
 linear  an epoch of DSVRG is the gradient over all rows, divided by the number of cores, then its steps one
         after the other, whoever takes them, and one hand-over of w for each core.
 """
@@ -22,15 +23,34 @@ CORES = (1, 2, 4, 8, 16, 32)
 HANDOVER = 2e-4  # seconds: a round trip in a data centre
 
 
-def tree_seconds(levels: Sequence[dict[str, Any]], cores: int) -> float:
-    """Seconds of a tree on so many cores, from `part_seconds` and `serial_seconds` of its levels on one."""
+def tree_seconds(
+    levels: Sequence[dict[str, Any]], cores: int, there: tuple[int, Sequence[dict[str, Any]]] | None = None
+) -> float:
+    """Seconds of a tree on so many cores.
+
+    Parameters
+    ----------
+    levels : list of dict
+        `part_seconds` and `between_seconds` of its levels on one core.
+    cores : int
+    there : int and list of dict, optional
+        A number of cores that there are, and its levels on these. Without, nothing but the parts is taken to
+        be helped by more cores.
+    """
     total = 0.0
-    for level in levels:
+    for k, level in enumerate(levels):
         free = np.zeros(cores)
         for seconds in level["part_seconds"]:
             free[free.argmin()] += seconds
-        total += level["serial_seconds"] + float(free.max())
+        between = level["between_seconds"]
+        alone = _alone(between, there[1][k]["between_seconds"], there[0]) if there else between
+        total += float(free.max()) + alone + (between - alone) / cores
     return total
+
+
+def _alone(one: float, several: float, cores: int) -> float:
+    """What of the seconds on one core is not helped by more, by Amdahl's law from those on several."""
+    return min(one, max(0.0, (cores * several - one) / (cores - 1)))
 
 
 def linear_seconds(pieces: dict[str, Any], cores: int) -> float:

@@ -89,12 +89,8 @@ def fit(run: Run, known: Found, cache: Path) -> Found:
         "parameters": known,
         **found,
         **({"n_steps": machine.n_steps_} if hasattr(machine, "n_steps_") else {}),
-        "history": history(machine, parts=_simulated_from(run), curve=run.seed == 0),
+        "history": history(machine, parts=run.experiment == "cores", curve=run.seed == 0),
     }
-
-
-def _simulated_from(run: Run) -> bool:
-    return run.experiment == "cores" and run.threads == 1
 
 
 def partition(run: Run, known: Found, cache: Path) -> Found:

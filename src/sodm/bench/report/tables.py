@@ -290,7 +290,7 @@ def speedup(runs: Runs) -> Table:
     paper = printed()["statements"]
     about = (
         f"Paper: {paper['figure 3, rbf']['wording']} (RBF), {paper['figure 3, linear']['wording']} (linear), "
-        "on a cluster. Ours: measured on the cores there are; simulated from pieces measured on one core."
+        "on a cluster. Ours: measured on the cores there are; simulated from measured pieces."
     )
     table = Table("speedup", "Figure 3 in numbers", about, columns)
     for curve in speedups(runs):
