@@ -39,8 +39,8 @@ EPOCH = ("epoch", "seconds", "objective", "gap", "accuracy", "passes")
 def history(machine: Any, *, parts: bool = False, curve: bool = True) -> list[dict[str, Any]]:
     """What was written down on the way: one record a level or an epoch, few digits.
 
-    With `parts`, also the seconds of each part, and those between, when no part was being solved. Without `curve`,
-    only the shape of the levels, and the last of the epochs.
+    With `parts`, also the seconds of each part, and those between, when no part was being solved. Without
+    `curve`, only the shape of the levels, and the last of the epochs.
     """
     written = getattr(machine, "history_", None) or []
     if not curve and written and "n_partitions" not in written[0]:
