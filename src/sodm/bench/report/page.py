@@ -11,7 +11,7 @@ from sodm.bench.report import plotly_figures
 from sodm.bench.report.figures import Figure
 from sodm.bench.report.findings import Doubt, Finding
 from sodm.bench.report.summary import Runs
-from sodm.bench.report.tables import Cell, Column, Table
+from sodm.bench.report.table import Cell, Column, Table
 from sodm.bench.results import DONE, FAILED
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from sodm.bench.report.findings import Doubt, Finding
-from sodm.bench.report.tables import Table
+from sodm.bench.report.table import Table
 
 _TEX = {"&": r"\&", "%": r"\%", "_": r"\_", "#": r"\#", "$": r"\$", "~": r"\textasciitilde{}"}
 _TEX |= {"±": r"$\pm$", "–": "--", "→": r"$\to$", "²": "$^2$", "^": r"\^{}", "|": r"\textbar{}"}
