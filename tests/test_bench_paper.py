@@ -202,7 +202,8 @@ def test_runs_say_what_was_measured_and_where(small):
     record = small.records[FIT.key]
     assert record["accuracy"] > 0.6 and record["seconds"] > 0 and record["train_rows"] == 320
     assert record["machine"]["cores"] >= 1 and record["versions"]["sodm"] and record["seed"] == 0
-    assert record["parameters"] == small.records[FIT.needs().key]["parameters"]
+    tuned = small.records[FIT.needs().key]["parameters"]  # found on two thirds of the rows at a time
+    assert record["parameters"] == tuned | {"lam": pytest.approx(tuned["lam"] * 1.5**0.5)}
     assert record["gap"] < 1 and record["history"][0]["n_partitions"] == 4
     assert record["memory_mb"] >= 0
     exact = small.records[replace(FIT, solver="ODM").key]

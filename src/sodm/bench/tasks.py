@@ -57,11 +57,15 @@ def statistics(run: Run, known: Found, cache: Path) -> Found:
 
 def tune_parameters(run: Run, known: Found, cache: Path) -> Found:
     """Cross-validation on the training rows."""
-    data, rows = _split(run, cache), min(2 * run.rows // 3, ROWS) if run.rows else ROWS
+    data, rows = _split(run, cache), _tuning_rows(run)
     began = time.perf_counter()
     with limited(run.limit):
         found = tune(run.solver, run.kernel, data.X, data.y, run.seed, rows)
     return {"seconds": time.perf_counter() - began, **found}
+
+
+def _tuning_rows(run: Run) -> int:
+    return min(2 * run.rows // 3, ROWS) if run.rows else ROWS
 
 
 def fit(run: Run, known: Found, cache: Path) -> Found:
@@ -69,7 +73,8 @@ def fit(run: Run, known: Found, cache: Path) -> Found:
     objective = _objective(run)
     objective.set_data(_read(run, cache))
     data: Split = objective.data
-    objective.tuned = Tuned(data.X, data.y, run.kernel, run.seed, {run.kind: known})
+    known = {run.kind: known}
+    objective.tuned = Tuned(data.X, data.y, run.kernel, run.seed, known, _tuning_rows(run))
     solver = module("solvers", SOLVERS[run.solver]).Solver(**dict(run.options))
     solver.set_objective(**objective.get_objective())
     before, cpu, began = peak_memory_mb(), time.process_time(), time.perf_counter()
@@ -86,7 +91,7 @@ def fit(run: Run, known: Found, cache: Path) -> Found:
         "input_mb": data.X.nbytes / 2**20,
         "train_rows": len(data.y),
         "test_rows": len(data.y_test),
-        "parameters": known,
+        "parameters": objective.tuned(run.kind),
         **found,
         **({"n_steps": machine.n_steps_} if hasattr(machine, "n_steps_") else {}),
         "history": history(machine, parts=run.experiment == "cores", curve=run.seed == 0),
