@@ -184,6 +184,7 @@ def small(tmp_path_factory) -> Results:
         replace(FIT, experiment="ablations", solver="plain-DCD", options=(("variables", 2),)),
         replace(FIT, experiment="ablations", task="starts", solver="", options=(("lam", 256.0),)),
         replace(FIT, experiment="peers", solver="SVC"),
+        replace(FIT, experiment="grown"),
     ]
     runs = [run for last in (*fits, *linear, *others) for run in _with_needs(last)]
     results = Results(folder / "results.jsonl")
@@ -202,8 +203,10 @@ def test_runs_say_what_was_measured_and_where(small):
     record = small.records[FIT.key]
     assert record["accuracy"] > 0.6 and record["seconds"] > 0 and record["train_rows"] == 320
     assert record["machine"]["cores"] >= 1 and record["versions"]["sodm"] and record["seed"] == 0
-    tuned = small.records[FIT.needs().key]["parameters"]  # found on two thirds of the rows at a time
-    assert record["parameters"] == tuned | {"lam": pytest.approx(tuned["lam"] * 1.5**0.5)}
+    tuned = small.records[FIT.needs().key]["parameters"]
+    assert record["parameters"] == tuned
+    grown = small.records[replace(FIT, experiment="grown").key]["parameters"]  # three for two of each fold
+    assert grown == tuned | {"lam": pytest.approx(tuned["lam"] * 1.5**0.5)}
     assert record["gap"] < 1 and record["history"][0]["n_partitions"] == 4
     assert record["memory_mb"] >= 0
     exact = small.records[replace(FIT, solver="ODM").key]

@@ -5,6 +5,7 @@
     linear       Table 3, Figure 2               peers       SVC, LinearSVC and oneDAL beside them
     svm          the appendix's table            ablations   our corrections switched off, one by one
     splits       splits that do not leak         partitions  how near the solution of all rows parts are
+    grown        lam that grows with the rows
 
 Parameters are tuned ("tuning") for each data set, kernel, split and seed that any of them needs.
 """
@@ -29,6 +30,7 @@ EXPERIMENTS = (
     "linear",
     "svm",
     "peers",
+    "grown",
     "splits",
     "cores",
     "gradient",
@@ -41,6 +43,7 @@ REPEATED = ("phishing", "skin-nonskin")
 MANY_ROWS = ("ijcnn1", "cod-rna", "a7a", "skin-nonskin", "susy-subset")
 ABOUT = {
     "splits": ("svmguide1", "phishing", "a7a", "ijcnn1", "skin-nonskin"),
+    "grown": (*MANY_ROWS, "phishing", "svmguide1"),
     "cores": (*MANY_ROWS, HUGE),
     "ablations": MANY_ROWS,
     "gradient": ("cod-rna", "ijcnn1", "a7a", "phishing", "svmguide1", "skin-nonskin", "susy-subset", HUGE),
@@ -174,6 +177,8 @@ def _runs(base: Run, size: Size, first: bool) -> Iterator[Run]:
     elif name == "peers" and first and dataset != HUGE:
         yield from fits(("SVC", "oneDAL"))
         yield from fits(("SVC",), kernel="linear")
+    elif name == "grown" and first:
+        yield from fits(("SODM", "ODM"))
     elif name == "splits" and first:
         how = "distinct" if dataset in REPEATED else "official"
         for kernel in ("rbf", "linear"):

@@ -73,8 +73,8 @@ def fit(run: Run, known: Found, cache: Path) -> Found:
     objective = _objective(run)
     objective.set_data(_read(run, cache))
     data: Split = objective.data
-    known = {run.kind: known}
-    objective.tuned = Tuned(data.X, data.y, run.kernel, run.seed, known, _tuning_rows(run))
+    grow = run.experiment == "grown"
+    objective.tuned = Tuned(data.X, data.y, run.kernel, run.seed, {run.kind: known}, _tuning_rows(run), grow)
     solver = module("solvers", SOLVERS[run.solver]).Solver(**dict(run.options))
     solver.set_objective(**objective.get_objective())
     before, cpu, began = peak_memory_mb(), time.process_time(), time.perf_counter()

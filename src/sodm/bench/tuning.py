@@ -1,8 +1,8 @@
 """Parameters by cross-validation on training rows: the same small grids for all systems of a kind.
 
 On a subsample of the training rows the kernel matrix of each gamma is computed once and shared by all folds
-and settings, which are tried side by side on the cores there are. What is best there is carried over to all
-rows, see `carried`.
+and settings, which are tried side by side on the cores there are. `lam` is normalised by the number of rows,
+so what is best on the subsample is used on all rows; `grown` is another way.
 """
 
 from __future__ import annotations
@@ -45,6 +45,8 @@ class Tuned:
         Parameters found before, by kind.
     rows : int
         Most rows to try on.
+    grow : bool
+        Let lam grow with the number of rows, see `grown`.
     """
 
     def __init__(
@@ -55,34 +57,34 @@ class Tuned:
         seed: int,
         known: dict[str, dict[str, float]] | None = None,
         rows: int = ROWS,
+        grow: bool = False,
     ) -> None:
         self.X, self.y, self.kernel, self.seed = X, y, kernel, seed
-        self.known, self.rows = dict(known or {}), rows
+        self.known, self.rows, self.grow = dict(known or {}), rows, grow
 
     def __call__(self, kind: str) -> dict[str, float]:
-        """The best parameters for "odm", "hinge" or "svc", for all of the rows."""
+        """The best parameters for "odm", "hinge" or "svc"."""
         if kind not in self.known:
             self.known[kind] = tune(kind, self.kernel, self.X, self.y, self.seed, self.rows)["parameters"]
+        if not self.grow:
+            return self.known[kind]
         tried = min(self.rows, len(self.y)) * (1 - 1 / FOLDS)
-        return carried(self.known[kind], self.kernel, len(self.y) / tried)
+        return grown(self.known[kind], len(self.y) / tried)
 
 
-def carried(parameters: dict[str, float], kernel: str, times: float) -> dict[str, float]:
+def grown(parameters: dict[str, float], times: float) -> dict[str, float]:
     """Parameters found on few rows, for so many times as many.
 
     The loss that lam weighs is a mean over the rows: the same lam on more rows is the same machine, only
-    better known. A machine with the RBF kernel can become a finer one as well; with 1 / lam falling like the
-    root of the number of rows it learns at the best rate that needs no more assumptions (Caponnetto and De
-    Vito 2007). What a linear machine can express does not grow. C weighs a sum over the rows, and so grows
-    by itself.
+    better known. With an RBF kernel it can become a finer one as well: 1 / lam may fall like the root of the
+    number of rows, the rate that needs the fewest assumptions (Caponnetto and De Vito 2007). SVC's C weighs
+    a sum over the rows, and so grows by itself.
 
     Examples
     --------
-    >>> carried({"lam": 64.0, "gamma": 0.5}, "rbf", 9.0)
+    >>> grown({"lam": 64.0, "gamma": 0.5}, 9.0)
     {'lam': 192.0, 'gamma': 0.5}
     """
-    if kernel == "linear" or "lam" not in parameters:
-        return parameters
     return parameters | {"lam": parameters["lam"] * times**0.5}
 
 

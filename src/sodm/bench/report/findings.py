@@ -167,6 +167,7 @@ def doubts(runs: Runs) -> list[Doubt]:
 def _best(runs: Runs, dataset: str, kernel: str) -> tuple[float, str] | None:
     """The highest mean accuracy of any system on the random split, trained on all rows."""
     candidates = [(kernel, s, "odm") for s in SYSTEMS] + [("peers", s, "odm") for s in ("SVC", "oneDAL")]
+    candidates += [("grown", s, "odm") for s in ("SODM", "ODM")]
     candidates += [("svm", s, "hinge") for s in SYSTEMS] * (kernel == "rbf")
     means = []
     for experiment, solver, loss in candidates:

@@ -18,7 +18,11 @@ def peers(runs: Runs) -> Table:
     columns = [Column("data set"), Column("kernel"), Column("system"), Column("accuracy", ACCURACY)]
     columns += [Column("seconds", SECONDS), Column("times SODM's", ",.1f"), Column("memory, MB", ",.0f")]
     columns += [Column("support vectors", ",d"), Column("remarks")]
-    about = "All tuned alike, each on its own grid; the same rows and cores. SVC uses one core, as it does."
+    about = (
+        "All tuned alike, each on its own grid; the same rows and cores. SVC uses one core, as it does. lam "
+        "weighs a mean over the rows, C a sum: from the rows tuned on to all training rows C grows, and lam "
+        "does not; where it is said to, it grows like the root of their number."
+    )
     table = Table("peers", "Beside scikit-learn and scikit-learn-intelex", about, columns)
     for dataset in runs.datasets:
         for kernel in ("rbf", "linear"):
@@ -29,12 +33,14 @@ def peers(runs: Runs) -> Table:
             if not there:
                 continue
             ours = runs.of(experiment=kernel, dataset=dataset, solver="SODM", seed=0)
-            for experiment, solver in [(kernel, "SODM"), (kernel, "ODM"), *there]:
+            systems = [(experiment, s) for experiment in (kernel, "grown") for s in ("SODM", "ODM")]
+            for experiment, solver in [*systems, *there]:
                 found = runs.of(experiment=experiment, dataset=dataset, solver=solver, kernel=kernel, seed=0)
                 if not found and not found.others:
                     continue
                 time, base, n = found.mean("seconds"), ours.mean("seconds"), found.mean("n_support")
                 name = "LinearSVC" if solver == "SVC" and kernel == "linear" else system_name(solver)
+                name += ", lam grown" * (experiment == "grown")
                 cells: list[Cell] = [runs.label(dataset), kernel, name, found.mean("accuracy"), time]
                 cells += [time / base if time and base else None, found.mean("memory_mb")]
                 table.rows.append([*cells, None if n is None else int(n), found.trouble])
