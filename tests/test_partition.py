@@ -229,6 +229,20 @@ def test_landmarks_from_a_sample():
     assert partitioner.minimal_principal_angle_ >= minimal_principal_angle(X, partitioner.strata_, RBF)
 
 
+def test_the_angle_is_that_of_the_last_split_and_of_values_too():
+    X, _ = blobs(200)
+    values = Kernel("rbf", gamma=0.5, precision="double").block(X, X)
+    by_name, by_values = (StratifiedPartitioner(n_landmarks=6, angle_rows=50) for _ in range(2))
+    by_name.split(X, None, 3, Kernel("rbf", gamma=0.5, precision="double"), 0)
+    by_values.split(values, None, 3, Kernel("precomputed", precision="double"), 0)
+    first = by_name.minimal_principal_angle_
+    assert by_values.minimal_principal_angle_ == pytest.approx(first, rel=1e-6) and 0 < first < np.pi
+    by_name.split(X * 10, None, 3, Kernel("rbf", gamma=0.5, precision="double"), 0)
+    assert by_name.minimal_principal_angle_ > first  # further apart
+    with pytest.raises(AttributeError):
+        StratifiedPartitioner().minimal_principal_angle_  # noqa: B018
+
+
 def test_more_landmarks_than_rows():
     X, _ = blobs(10)
     partitioner = StratifiedPartitioner(n_landmarks=50)
