@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "kernel_source.hpp"
-#include "parallel.hpp"
+#include "kernel/kernel_source.hpp"
+#include "base/parallel.hpp"
 
 namespace nb = nanobind;
 

@@ -3,8 +3,8 @@
 #include <nanobind/stl/vector.h>
 
 #include "arrays.hpp"
-#include "csv_parser.hpp"
-#include "libsvm_parser.hpp"
+#include "text/csv_parser.hpp"
+#include "text/libsvm_parser.hpp"
 #include "module.hpp"
 
 namespace sodm::bindings {

@@ -1,5 +1,5 @@
 // Folding of repeated rows.
-#include "fold.hpp"
+#include "kernel/fold.hpp"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>

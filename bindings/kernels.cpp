@@ -3,10 +3,10 @@
 
 #include <numeric>
 
-#include "gram.hpp"
+#include "kernel/gram.hpp"
 #include "module.hpp"
 #include "points.hpp"
-#include "products.hpp"
+#include "kernel/products.hpp"
 
 namespace sodm::bindings {
 

@@ -9,9 +9,9 @@
 #include <optional>
 
 #include "arrays.hpp"
-#include "linalg.hpp"
-#include "linear_pass.hpp"
-#include "linear_steps.hpp"
+#include "base/linalg.hpp"
+#include "linear/linear_pass.hpp"
+#include "linear/linear_steps.hpp"
 #include "module.hpp"
 
 namespace sodm::bindings {

@@ -2,7 +2,7 @@
 
 #include <nanobind/nanobind.h>
 
-#include "parallel.hpp"
+#include "base/parallel.hpp"
 #include "simd/ops.hpp"
 
 namespace nb = nanobind;

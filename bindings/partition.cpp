@@ -4,7 +4,7 @@
 #include <tuple>
 
 #include "module.hpp"
-#include "pivoted_cholesky.hpp"
+#include "kernel/pivoted_cholesky.hpp"
 #include "sources.hpp"
 
 namespace sodm::bindings {

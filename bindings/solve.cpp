@@ -1,5 +1,5 @@
 // The exact solver, on points, a stored matrix, or a Python function.
-#include "solve.hpp"
+#include "exact/solve.hpp"
 
 #include <nanobind/stl/function.h>
 #include <nanobind/stl/optional.h>

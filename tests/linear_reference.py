@@ -18,7 +18,7 @@ def rows_with_bias(X: Any, bias: float) -> np.ndarray:
 def sums(
     X: np.ndarray, y: np.ndarray, s: np.ndarray, w: np.ndarray, low: float, high: float, upsilon: float
 ) -> tuple[float, np.ndarray, np.ndarray]:
-    """Loss, half gradient and half Hessian, as in core/linear_pass.hpp."""
+    """Loss, half gradient and half Hessian, as in core/linear/linear_pass.hpp."""
     m = y * (X @ w)
     k = np.where(m < low, 1.0, np.where(m > high, upsilon, 0.0))
     e = np.where(m < low, m - low, np.where(m > high, m - high, 0.0))

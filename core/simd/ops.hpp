@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "kernel_function.hpp"
+#include "kernel/kernel_function.hpp"
 
 namespace sodm {
 

@@ -1,12 +1,12 @@
 // The Gram matrix: products with any share of it stored, growing row lists, block coordinate passes.
-#include "gram.hpp"
+#include "kernel/gram.hpp"
 
 #include <numeric>
 #include <random>
 
 #include "check.hpp"
 #include "points.hpp"
-#include "products.hpp"
+#include "kernel/products.hpp"
 
 using namespace sodm;
 using namespace sodm::test;

@@ -3,7 +3,7 @@
 
 #include "check.hpp"
 #include "points.hpp"
-#include "products.hpp"
+#include "kernel/products.hpp"
 
 using namespace sodm;
 using namespace sodm::test;

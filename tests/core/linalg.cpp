@@ -1,10 +1,10 @@
 // Cholesky, its solve, the inverse of a triangle, and the smallest eigenvalue, against plain loops.
-#include "linalg.hpp"
+#include "base/linalg.hpp"
 
 #include <random>
 
 #include "check.hpp"
-#include "lanczos.hpp"
+#include "base/lanczos.hpp"
 
 using namespace sodm;
 using namespace sodm::test;

@@ -4,8 +4,8 @@
 #include <numeric>
 
 #include "check.hpp"
-#include "linear_pass.hpp"
-#include "linear_steps.hpp"
+#include "linear/linear_pass.hpp"
+#include "linear/linear_steps.hpp"
 #include "points.hpp"
 
 using namespace sodm;

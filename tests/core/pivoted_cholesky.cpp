@@ -1,6 +1,6 @@
 // Pivoted Cholesky: the greedy rule, the factor, repeated rows, subsets, any instruction set and number of
 // threads.
-#include "pivoted_cholesky.hpp"
+#include "kernel/pivoted_cholesky.hpp"
 
 #include "check.hpp"
 #include "points.hpp"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "kernel_source.hpp"
+#include "kernel/kernel_source.hpp"
 
 namespace sodm::test {
 

@@ -1,5 +1,5 @@
 // Blocks and fused products: subsets, several vectors, any number of threads, errors on the way.
-#include "products.hpp"
+#include "kernel/products.hpp"
 
 #include <random>
 #include <stdexcept>

@@ -1,5 +1,5 @@
 // The exact solvers: both methods agree, the gap certifies, threads do not matter, a stop is heeded.
-#include "solve.hpp"
+#include "exact/solve.hpp"
 
 #include <random>
 

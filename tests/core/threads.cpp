@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "check.hpp"
-#include "parallel.hpp"
+#include "base/parallel.hpp"
 
 using namespace sodm;
 

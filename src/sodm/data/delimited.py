@@ -1,4 +1,4 @@
-"""CSV and TSV, read by the compiled parser (core/csv_parser.cpp)."""
+"""CSV and TSV, read by the compiled parser (core/text/csv_parser.cpp)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""LIBSVM text, read by the compiled parser (core/libsvm_parser.cpp) and written."""
+"""LIBSVM text, read by the compiled parser (core/text/libsvm_parser.cpp) and written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The exact machine, solved by the compiled core (core/newton.cpp, core/coordinate_descent.cpp).
+"""The exact machine, solved by the compiled core (core/exact/newton.cpp, core/exact/coordinate_descent.cpp).
 
 Problem (Eq. 1 of the paper with one signed dual per instance; W is the sum of the weights s_i)::
 

@@ -1,0 +1,125 @@
+#include "base/parallel.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#ifdef __linux__
+#include <sched.h>
+#endif
+
+namespace sodm {
+
+void Monitor::check() {
+    if (stop_requested()) throw Interrupted();
+    const long long now = std::chrono::steady_clock::now().time_since_epoch().count();
+    if (now - last_poll_ns_ < 50'000'000) return;
+    last_poll_ns_ = now;
+    poll();
+    if (stop_requested()) throw Interrupted();
+}
+
+struct Threads::Team {
+    std::mutex mutex;
+    std::condition_variable wake, idle;
+    std::vector<std::thread> threads;
+    const std::function<void(std::size_t, int)>* task = nullptr;
+    std::size_t n_tasks = 0;
+    std::atomic<std::size_t> next{0};
+    std::atomic<bool> failed{false};
+    std::exception_ptr error;
+    unsigned long round = 0;
+    int busy = 0;
+    bool quit = false;
+
+    // Takes tasks until none is left; only the coordinating thread (worker 0) polls the monitor.
+    void work(int worker, const Threads& threads) {
+        try {
+            while (!failed.load(std::memory_order_relaxed)) {
+                const std::size_t k = next.fetch_add(1, std::memory_order_relaxed);
+                if (k >= n_tasks) return;
+                threads.check(worker);
+                (*task)(k, worker);
+            }
+        } catch (...) {
+            std::lock_guard<std::mutex> lock(mutex);
+            if (!error) error = std::current_exception();
+            failed = true;
+        }
+    }
+
+    void loop(int worker, const Threads& threads) {
+        unsigned long seen = 0;
+        std::unique_lock<std::mutex> lock(mutex);
+        while (true) {
+            wake.wait(lock, [&] { return quit || round != seen; });
+            if (quit) return;
+            seen = round;
+            lock.unlock();
+            work(worker, threads);
+            lock.lock();
+            if (--busy == 0) idle.notify_one();
+        }
+    }
+};
+
+Threads::Threads(int n_threads, Monitor* monitor)
+    : count_(std::max(1, n_threads)), monitor_(monitor), team_(new Team) {
+    for (int w = 1; w < count_; ++w) team_->threads.emplace_back([this, w] { team_->loop(w, *this); });
+}
+
+Threads::~Threads() {
+    {
+        std::lock_guard<std::mutex> lock(team_->mutex);
+        team_->quit = true;
+    }
+    team_->wake.notify_all();
+    for (auto& thread : team_->threads) thread.join();
+}
+
+void Threads::run(std::size_t n, const std::function<void(std::size_t, int)>& task) {
+    if (count_ == 1 || n <= 1) {
+        for (std::size_t k = 0; k < n; ++k) {
+            check(0);
+            task(k, 0);
+        }
+        return;
+    }
+    Team& team = *team_;
+    {
+        std::lock_guard<std::mutex> lock(team.mutex);
+        team.task = &task;
+        team.n_tasks = n;
+        team.next = 0;
+        team.failed = false;
+        team.error = nullptr;
+        team.busy = count_ - 1;
+        ++team.round;
+    }
+    team.wake.notify_all();
+    team.work(0, *this);
+    std::unique_lock<std::mutex> lock(team.mutex);
+    team.idle.wait(lock, [&] { return team.busy == 0; });
+    if (team.error) {
+        std::exception_ptr error = team.error;
+        team.error = nullptr;
+        std::rethrow_exception(error);
+    }
+}
+
+int resolve_threads(int requested) {
+    int available = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+#ifdef __linux__
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0) available = std::max(1, CPU_COUNT(&set));
+#endif
+    if (requested > 0) return requested;
+    if (requested == 0) return 1;
+    return std::max(1, available + 1 + requested);
+}
+
+}  // namespace sodm

@@ -1,0 +1,539 @@
+// Exact ODM by semismooth Newton on working sets, coordinate steps between the Newton steps.
+//
+//   min_g  1/2 g'Qg + sum_i dual(g_i),   Q_ij = y_i y_j k(x_i, x_j),   a_j = y_j g_j,   f = K a
+//
+// The optimum is piecewise linear in its data: with A = {i : g_i != 0}, D_i = low/s_i or high/s_i by the sign
+// of g_i and t_i = y_i (1 -+ theta), it solves
+//
+//   (K_AA + D_A) a_A = t_A,   a = 0 elsewhere.
+//
+// A step guesses A and the signs and solves this by conjugate gradients, preconditioned with a Nystrom
+// factor. There are two kinds of steps:
+//
+//   primal: A has the rows with a margin outside the dead zone (Chapelle 2007); exact line search on the
+//   primal. Finds its way from far away, but rows that left A keep a rest of their old dual until a whole
+//   step is taken.
+//
+//   dual: coordinate steps first, which settle what is decided among near neighbours (Newton steps alone
+//   chatter about it); A has the rows whose own coordinate step leaves a nonzero dual; coefficients whose
+//   sign came out wrong are dropped; exact line search on the dual.
+//
+// Primal steps are the rule. Where one had to be shortened although the gap is small already, dual steps are
+// tried, and taken back if the gap does not fall.
+//
+// Rows well inside the dead zone never enter: the working set has the rows outside it or near its edge, its
+// Gram matrix is kept in memory as far as it fits, and all other rows are looked at again when the working
+// set is solved. A cold start would make the first working set far too large, so nested random subsamples are
+// solved first; from any f the KKT conditions tell which rows matter and give their duals (the lift).
+//
+// For a solution of the system with residual r the duality gap is sum_A r_i^2 / (2 D_i): conjugate gradients
+// are stopped by that.
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <numeric>
+#include <stdexcept>
+
+#include "exact/coordinate_sweeps.hpp"
+#include "base/lanczos.hpp"
+#include "exact/newton_machine.hpp"
+#include "kernel/products.hpp"
+#include "base/random.hpp"
+#include "exact/solve.hpp"
+#include "exact/working_matrix.hpp"
+
+namespace sodm {
+
+namespace {
+
+constexpr Index kDense = 640;           // levels up to this size are solved by Cholesky, to the last digit
+constexpr Index kSmallestLevel = 1000;  // rows of the first subsample, at least
+constexpr int kMaxInner = 60;           // Newton steps on one working set
+constexpr int kMaxRounds = 30;          // working sets of one level
+constexpr double kLevelTol = 0.03;      // relative gap at which a subsample has told enough
+constexpr Index kSweepRows = 8000;      // most rows of a level that begins with coordinate sweeps
+constexpr int kPolish = 3;              // passes of coordinate steps when the gap is closed
+constexpr int kSweeps = 20, kMostSweeps = 100;
+
+std::size_t at(Index i) { return static_cast<std::size_t>(i); }
+
+template <class T>
+class Newton {
+  public:
+    Newton(const KernelSource<T>& source, const Problem& problem, const OdmLoss& loss, const Options& options,
+           Threads& threads)
+        : source_(source),
+          problem_(problem),
+          loss_(loss),
+          options_(options),
+          threads_(threads),
+          iterative_(source, options, threads) {}
+
+    Solution run() {
+        machines_.resize(at(problem_.count));
+        if ((problem_.start || problem_.start_decision) && start()) {
+            level(problem_.n, true);
+        } else {
+            order_ = Random(options_.seed).permutation(problem_.n);
+            std::vector<Index> sizes{problem_.n};
+            while (sizes.back() / 4 >= kSmallestLevel) sizes.push_back(sizes.back() / 4);
+            for (auto m = sizes.rbegin(); m != sizes.rend(); ++m) {
+                grow(*m);
+                if (m == sizes.rbegin()) sweep_first(*m);
+                level(*m, *m == problem_.n);
+            }
+        }
+        return solution();
+    }
+
+  private:
+    // The loss of a subsample: W is the sum of its weights.
+    OdmLoss level_loss(Index m) const {
+        double all = 0, here = 0;
+        for (Index i = 0; i < problem_.n; ++i) {
+            const double s = problem_.weights[order_[at(i)]];
+            all += s;
+            if (i < m) here += s;
+        }
+        OdmLoss loss = loss_;
+        loss.low *= here / all;
+        loss.high *= here / all;
+        return loss;
+    }
+
+    // Extends the machines to the first m rows; f there from the model so far.
+    void grow(Index m) {
+        const auto before = static_cast<Index>(machines_[0].size());
+        std::vector<Index> added(at(m - before));
+        std::iota(added.begin(), added.end(), before);
+        for (int c = 0; c < problem_.count; ++c) {
+            Machine& machine = machines_[at(c)];
+            machine.resize(at(m));
+            for (Index i = before; i < m; ++i) {
+                const Index row = order_[at(i)];
+                machine.y[at(i)] = problem_.signs[c * problem_.n + row];
+                machine.s[at(i)] = problem_.weights[row];
+                machine.q[at(i)] = source_.diagonal(row) + shift_;
+            }
+        }
+        evaluate(added);
+    }
+
+    // f at these positions, from the coefficients.
+    void evaluate(const std::vector<Index>& positions) {
+        if (positions.empty()) return;
+        std::vector<Index> support_rows, rows;
+        Values weights, values(positions.size() * machines_.size());
+        std::vector<Index> support;
+        for (std::size_t i = 0; i < machines_[0].size(); ++i)
+            for (const Machine& machine : machines_)
+                if (machine.a[i] != 0) {
+                    support.push_back(static_cast<Index>(i));
+                    support_rows.push_back(order_[i]);
+                    break;
+                }
+        for (Index p : positions) rows.push_back(order_[at(p)]);
+        for (const Machine& machine : machines_)
+            for (Index i : support) weights.push_back(machine.a[at(i)]);
+        kernel_apply(source_, Subset{support_rows.data(), static_cast<Index>(support.size())},
+                     Subset{rows.data(), static_cast<Index>(rows.size())}, weights.data(), problem_.count,
+                     values.data(), threads_);
+        for (std::size_t c = 0; c < machines_.size(); ++c)
+            for (std::size_t k = 0; k < positions.size(); ++k) {
+                const auto i = at(positions[k]);
+                machines_[c].f[i] = values[c * positions.size() + k] + shift_ * machines_[c].a[i];
+            }
+    }
+
+    // Takes the start that was given. False if f = 0 is better: duals that were found apart from each other
+    // and put together may reach so far beyond the dead zone that every row seems to matter.
+    bool start() {
+        order_.resize(at(problem_.n));
+        std::iota(order_.begin(), order_.end(), Index(0));
+        grow(problem_.n);
+        if (!problem_.start) {
+            guess_from(problem_.start_decision);
+            return true;
+        }
+        start_from(problem_.start);
+        bool better = true;
+        for (Machine& machine : machines_) {
+            machine.assess(loss_);
+            double zero = 0;
+            for (double s : machine.s) zero += loss_.primal(0, s);
+            better &= machine.objective < zero;
+        }
+        if (!better) machines_.assign(at(problem_.count), Machine());
+        return better;
+    }
+
+    void start_from(const double* duals) {
+        for (int c = 0; c < problem_.count; ++c)
+            for (Index i = 0; i < problem_.n; ++i)
+                machines_[at(c)].a[at(i)] = duals[c * problem_.n + i] * problem_.signs[c * problem_.n + i];
+        std::vector<Index> all(at(problem_.n));
+        std::iota(all.begin(), all.end(), Index(0));
+        evaluate(all);
+    }
+
+    void guess_from(const double* decision) {
+        for (int c = 0; c < problem_.count; ++c) {
+            Machine& machine = machines_[at(c)];
+            machine.f.assign(decision + c * problem_.n, decision + (c + 1) * problem_.n);
+            machine.guessed = true;
+        }
+    }
+
+    // A few coordinate sweeps before the first Newton step. From zero, Newton takes all rows to be active and
+    // has to unlearn it row by row where lam is large and neighbours are few: on 2,667 rows of
+    // susy-subset (gamma 8, lam 2^18) they turn 66 Newton steps of 14 s into a few of half a second. They go
+    // on while they close the gap, and cost as much as one Newton step where they do not.
+    void sweep_first(Index m) {
+        const auto bytes = at(m) * at(m) * sizeof(T);
+        if (m <= kDense || m > kSweepRows || bytes > options_.cache_bytes || problem_.maybe_indefinite)
+            return;
+        const OdmLoss loss = level_loss(m);
+        const Subset rows{order_.data(), m};
+        Buffer<T> k(at(m) * at(m));
+        kernel_block(source_, rows, rows, k.data(), m, threads_);
+        threads_.run(machines_.size(), [&](std::size_t c, int worker) {
+            Machine& machine = machines_[c];
+            Random random(options_.seed + c);
+            Values g(at(m), 0.0);
+            int sweeps = 0;
+            double before = HUGE_VAL;
+            sweep(k.data(), m, shift_, machine.y.data(), machine.s.data(), machine.q.data(), g.data(),
+                  machine.f.data(), loss, 1e-3, kMostSweeps, random, [&] {
+                      threads_.check(worker);
+                      if (++sweeps < kSweeps || sweeps % (kSweeps / 2) != 0) return false;
+                      for (std::size_t i = 0; i < g.size(); ++i) machine.a[i] = machine.y[i] * g[i];
+                      machine.assess(loss);
+                      const bool enough = machine.gap > 0.7 * before || machine.gap <= options_.tol;
+                      before = machine.gap;
+                      return enough;
+                  });
+            for (std::size_t i = 0; i < g.size(); ++i) machine.a[i] = machine.y[i] * g[i];
+        });
+    }
+
+    bool finished(const Machine& machine, double tol, double violation) const {
+        return !machine.guessed && machine.gap <= tol && machine.violation <= violation;
+    }
+
+    void level(Index m, bool last) {
+        const OdmLoss loss = level_loss(m);
+        // A subsample is there for its f alone: one working set, primal steps, until the primal hardly falls.
+        const double tol = last ? options_.tol : std::max(options_.tol, kLevelTol);
+        const double violation = last ? options_.violation : HUGE_VAL;
+        std::vector<Index> members;
+        std::vector<char> is_member(at(m), 0);
+        for (int round = 0; round < (last ? kMaxRounds : 1); ++round) {
+            bool all = true;
+            double gap = 0;
+            for (Machine& machine : machines_) {
+                machine.assess(loss);
+                all &= finished(machine, tol, violation);
+                gap = std::max(gap, machine.gap);
+            }
+            if ((all && (m > kDense || !last || round > 0)) || total_iterations_ >= options_.max_iter) return;
+
+            const auto fresh = choose(members, is_member, loss, m);
+            if (round > 0 && fresh.empty() && stalled_) return;
+            std::unique_ptr<WorkingMatrix> dense;
+            std::vector<Index> rows;
+            for (Index p : m <= kDense ? members : fresh) rows.push_back(order_[at(p)]);
+            if (m <= kDense)
+                dense = std::make_unique<DenseMatrix<T>>(source_, rows, threads_);
+            else if (fresh.size() == members.size())
+                iterative_.assign(rows);
+            else
+                iterative_.append(rows);
+            WorkingMatrix& matrix = dense ? *dense : iterative_;
+
+            std::vector<Machine> local = gather(members);
+            // Rows outside the working set may still come in: no use solving it much better than the level is
+            // solved.
+            const double wanted =
+                m <= kDense && last ? 1e-13 : std::max(0.5 * tol, 0.03 * std::min(gap, 1.0));
+            solve_working_set(matrix, local, loss, wanted, 0.7 * violation * std::max(1.0, wanted / tol), m);
+            scatter(local, members);
+            std::vector<Index> others;
+            for (Index i = 0; i < m; ++i)
+                if (!is_member[at(i)]) others.push_back(i);
+            evaluate(others);
+        }
+    }
+
+    // Adds rows to the working set: those outside the dead zone of some machine, and those nearest to its
+    // edge, an eighth as many again. Returns the new ones; a set that is mostly dead weight is made anew.
+    std::vector<Index> choose(std::vector<Index>& members, std::vector<char>& is_member, const OdmLoss& loss,
+                              Index m) const {
+        Values distance(at(m), HUGE_VAL);  // into the dead zone, negative outside
+        for (const Machine& machine : machines_)
+            for (Index i = 0; i < m; ++i) {
+                const double margin = machine.y[at(i)] * machine.f[at(i)];
+                double inside = std::min(margin - (1 - loss.theta), 1 + loss.theta - margin);
+                if (machine.a[at(i)] != 0) inside = std::min(inside, -1e-9);
+                distance[at(i)] = std::min(distance[at(i)], inside);
+            }
+        std::vector<Index> outside, inside;
+        for (Index i = 0; i < m; ++i) {
+            if (distance[at(i)] < 0)
+                outside.push_back(i);
+            else
+                inside.push_back(i);
+        }
+        if (m <= kDense) {  // everything is a member
+            outside.insert(outside.end(), inside.begin(), inside.end());
+            inside.clear();
+        }
+        const auto margin = std::min(inside.size(), outside.size() / 8 + 64);
+        if (margin > 0) {
+            std::nth_element(inside.begin(), inside.begin() + static_cast<Index>(margin) - 1, inside.end(),
+                             [&](Index p, Index q) {
+                                 return distance[at(p)] < distance[at(q)] ||
+                                        (distance[at(p)] == distance[at(q)] && p < q);
+                             });
+            outside.insert(outside.end(), inside.begin(), inside.begin() + static_cast<Index>(margin));
+        }
+        std::sort(outside.begin(), outside.end());
+        std::vector<Index> fresh;
+        for (Index i : outside)
+            if (!is_member[at(i)]) fresh.push_back(i);
+        if (4 * (members.size() + fresh.size()) > 5 * outside.size()) {
+            std::fill(is_member.begin(), is_member.end(), char(0));
+            members.clear();
+            fresh = outside;
+        }
+        members.insert(members.end(), fresh.begin(), fresh.end());
+        for (Index i : fresh) is_member[at(i)] = 1;
+        return fresh;
+    }
+
+    std::vector<Machine> gather(const std::vector<Index>& members) const {
+        std::vector<Machine> local(machines_.size());
+        for (std::size_t c = 0; c < machines_.size(); ++c) {
+            local[c].resize(members.size());
+            local[c].iterations = machines_[c].iterations;
+            local[c].guessed = machines_[c].guessed;
+            for (std::size_t k = 0; k < members.size(); ++k) {
+                const auto i = at(members[k]);
+                local[c].y[k] = machines_[c].y[i];
+                local[c].s[k] = machines_[c].s[i];
+                local[c].q[k] = machines_[c].q[i];
+                local[c].a[k] = machines_[c].a[i];
+                local[c].f[k] = machines_[c].f[i];
+            }
+        }
+        return local;
+    }
+    void scatter(const std::vector<Machine>& local, const std::vector<Index>& members) {
+        for (std::size_t c = 0; c < machines_.size(); ++c) {
+            machines_[c].iterations = local[c].iterations;
+            machines_[c].guessed = local[c].guessed;
+            for (std::size_t k = 0; k < members.size(); ++k) {
+                machines_[c].a[at(members[k])] = local[c].a[k];
+                machines_[c].f[at(members[k])] = local[c].f[k];
+            }
+        }
+    }
+
+    void solve_working_set(WorkingMatrix& matrix, std::vector<Machine>& local, const OdmLoss& loss,
+                           double tol, double violation, Index m) {
+        stalled_ = true;
+        const bool coarse = !std::isfinite(violation);
+        for (Machine& machine : local) machine.assess(loss);
+        for (int inner = 0; inner < kMaxInner && total_iterations_ < options_.max_iter; ++inner) {
+            std::vector<Step> steps;
+            for (Machine& machine : local) {
+                if (machine.stuck || finished(machine, tol, violation)) continue;
+                // Single rows that are still wrong when the gap is closed are a matter for coordinate steps;
+                // once, because these may open the gap again.
+                const bool polish = !machine.dual_steps && machine.gap <= tol && !machine.polished;
+                machine.polished |= polish;
+                for (int pass = polish ? kPolish : machine.dual_steps ? 1 : 0; pass > 0; --pass) {
+                    matrix.relax(machine, loss, shift_);
+                    machine.assess(loss);
+                    if (finished(machine, tol, violation)) break;
+                }
+                if (finished(machine, tol, violation)) continue;
+                steps.push_back(guess(machine, loss, tol, violation));
+            }
+            if (steps.empty()) return;
+            stalled_ = false;
+            std::vector<Step*> list;
+            for (Step& step : steps) list.push_back(&step);
+            while (!matrix.solve(list, shift_)) {
+                raise_shift(matrix, local);
+                for (Machine& machine : local) machine.assess(loss);
+                for (Step& step : steps) step = guess(*step.machine, loss, tol, violation);
+            }
+            std::vector<const Values*> in;
+            std::vector<Values> fx;
+            for (Step& step : steps) {
+                if (step.machine->dual_steps)
+                    for (std::size_t i = 0; i < step.x.size(); ++i)
+                        if (step.x[i] * step.machine->y[i] * step.side[i] < 0) step.x[i] = 0;
+                in.push_back(&step.x);
+            }
+            matrix.multiply(in, fx);
+            double worst = 0, worst_violation = 0;
+            for (std::size_t v = 0; v < steps.size(); ++v) {
+                for (std::size_t i = 0; i < fx[v].size(); ++i) fx[v][i] += shift_ * steps[v].x[i];
+                advance(*steps[v].machine, steps[v].x, fx[v], loss, coarse);
+                worst = std::max(worst, steps[v].machine->gap);
+                worst_violation = std::max(worst_violation, steps[v].machine->violation);
+            }
+            ++total_iterations_;
+            if (options_.progress)
+                options_.progress(Progress{"newton", m, total_iterations_, worst, worst_violation});
+        }
+    }
+
+    // Goes to the Newton point, or as far towards it as the objective falls, and chooses the next step's
+    // kind.
+    static void advance(Machine& machine, const Values& x, const Values& fx, const OdmLoss& loss,
+                        bool coarse) {
+        const double objective = machine.objective, gap = machine.absolute_gap;
+        ++machine.iterations;
+        Machine whole = machine;
+        whole.a = x;
+        whole.f = fx;
+        whole.assess(loss);
+        // Where the best f is nearly the one we have (contradictory rows, large lam) the primal moves by
+        // rounding alone, while the duals, and with them the gap, still have all the way to go.
+        const bool closes = whole.absolute_gap < 0.5 * machine.absolute_gap;
+        const bool falls =
+            machine.guessed || (machine.dual_steps ? whole.dual <= machine.dual
+                                                   : closes || whole.objective <= machine.objective);
+        whole.guessed = false;
+        if (falls) {
+            std::swap(machine, whole);
+        } else {
+            const double length = line_search(machine, x, fx, loss, machine.dual_steps);
+            for (std::size_t i = 0; i < x.size(); ++i) {
+                machine.a[i] += length * (x[i] - machine.a[i]);
+                machine.f[i] += length * (fx[i] - machine.f[i]);
+            }
+            machine.assess(loss);
+        }
+        if (coarse) {
+            machine.stuck = machine.objective > 0.98 * objective;
+        } else if (machine.dual_steps) {
+            if (machine.absolute_gap < 0.7 * machine.gap_to_beat) {
+                machine.gap_to_beat = machine.absolute_gap;
+                return;
+            }
+            machine.a = machine.kept_a;
+            machine.f = machine.kept_f;
+            machine.assess(loss);
+            machine.dual_steps = false;
+            machine.primal_only = machine.patience *= 2;
+        } else {
+            if (machine.primal_only > 0) --machine.primal_only;
+            if (falls || machine.primal_only > 0 || machine.gap > 0.2) {
+                // Nothing gained, twice: rounding has the last word.
+                const bool gained =
+                    machine.absolute_gap < 0.9 * gap || objective - machine.objective > 1e-10 * objective;
+                machine.idle = gained ? 0 : machine.idle + 1;
+                machine.stuck = machine.idle >= 2;
+                return;
+            }
+            machine.dual_steps = true;
+            machine.kept_a = machine.a;
+            machine.kept_f = machine.f;
+            machine.gap_to_beat = machine.absolute_gap;
+        }
+    }
+
+    // Which rows a Newton step takes to be active, and on which side.
+    Step guess(Machine& machine, const OdmLoss& loss, double tol, double violation) const {
+        const std::size_t n = machine.size();
+        Step step;
+        step.machine = &machine;
+        step.side.assign(n, 0);
+        for (Values* values : {&step.inverse_d, &step.target, &step.x}) values->assign(n, 0.0);
+        for (std::size_t i = 0; i < n; ++i) {
+            const double y = machine.y[i], g = y * machine.a[i], m = y * machine.f[i];
+            const double to = machine.dual_steps ? loss.prox(machine.q[i] * g - m, machine.q[i], machine.s[i])
+                                                 : loss.lift(m, machine.s[i]);
+            if (to == 0) continue;
+            step.side[i] = to > 0 ? 1 : -1;
+            step.inverse_d[i] = machine.s[i] / (to > 0 ? loss.low : loss.high);
+            step.target[i] = y * (to > 0 ? 1 - loss.theta : 1 + loss.theta);
+            step.x[i] = machine.dual_steps ? machine.a[i] : y * to;
+        }
+        step.cg_target = std::max(0.2 * tol * std::fabs(machine.objective), 0.02 * machine.absolute_gap);
+        if (machine.gap <= tol && machine.violation > violation) step.cg_target *= 0.01;
+        return step;
+    }
+
+    // The kernel is not positive semidefinite on these rows: solve k + shift I instead.
+    void raise_shift(WorkingMatrix& matrix, std::vector<Machine>& local) {
+        std::vector<Values> out;
+        const double lowest =
+            smallest_eigenvalue(matrix.size(), options_.seed, 40, [&](const Values& x, Values& y) {
+                matrix.multiply({&x}, out);
+                y = out[0];
+            });
+        const double raised =
+            std::max({-1.1 * lowest, 2 * shift_, 1e-7 * std::fabs(source_.diagonal(0)), 1e-12});
+        if (!std::isfinite(raised) || raised > 1e30) throw std::invalid_argument(kNotFinite);
+        for (auto* machines : {&machines_, &local})
+            for (Machine& machine : *machines)
+                for (std::size_t i = 0; i < machine.size(); ++i) {
+                    machine.f[i] += (raised - shift_) * machine.a[i];
+                    machine.q[i] += raised - shift_;
+                }
+        shift_ = raised;
+    }
+
+    Solution solution() const {
+        Solution out;
+        out.duals.resize(at(problem_.n * problem_.count));
+        out.decision.resize(out.duals.size());
+        for (int c = 0; c < problem_.count; ++c) {
+            const Machine& machine = machines_[at(c)];
+            for (Index i = 0; i < problem_.n; ++i) {
+                const auto to = at(c * problem_.n + order_[at(i)]);
+                out.duals[to] = machine.y[at(i)] * machine.a[at(i)];
+                out.decision[to] = machine.f[at(i)];
+            }
+            out.objective.push_back(machine.objective);
+            out.gap.push_back(machine.gap);
+            out.violation.push_back(machine.violation);
+            out.iterations.push_back(machine.iterations);
+            out.converged.push_back(finished(machine, options_.tol, options_.violation));
+        }
+        out.method = "newton";
+        out.shift = shift_;
+        return out;
+    }
+
+    const KernelSource<T>& source_;
+    const Problem& problem_;
+    const OdmLoss& loss_;
+    const Options& options_;
+    Threads& threads_;
+    IterativeMatrix<T> iterative_;
+    std::vector<Index> order_;
+    std::vector<Machine> machines_;
+    double shift_ = 0;
+    int total_iterations_ = 0;
+    bool stalled_ = false;
+};
+
+}  // namespace
+
+template <class T>
+Solution solve_newton(const KernelSource<T>& source, const Problem& problem, const OdmLoss& loss,
+                      const Options& options, Threads& threads) {
+    return Newton<T>(source, problem, loss, options, threads).run();
+}
+
+template Solution solve_newton(const KernelSource<float>&, const Problem&, const OdmLoss&, const Options&,
+                               Threads&);
+template Solution solve_newton(const KernelSource<double>&, const Problem&, const OdmLoss&, const Options&,
+                               Threads&);
+
+}  // namespace sodm

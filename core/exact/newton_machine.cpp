@@ -1,0 +1,130 @@
+#include "exact/newton_machine.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+namespace sodm {
+
+void Machine::assess(const OdmLoss& loss) {
+    double reg = 0, primal = 0, conjugate = 0;
+    violation = 0;
+    for (std::size_t i = 0; i < size(); ++i) {
+        const double m = y[i] * f[i], g = y[i] * a[i];
+        reg += a[i] * f[i];
+        primal += loss.primal(m, s[i]);
+        conjugate += loss.dual(g, s[i]);
+        violation = std::max(violation, loss.violation(m, g, s[i], q[i]));
+    }
+    objective = reg / 2 + primal;
+    dual = reg / 2 + conjugate;
+    absolute_gap = objective + dual;
+    gap = absolute_gap / std::max(std::fabs(objective), 1e-300);
+    if (!std::isfinite(objective)) throw std::invalid_argument(kNotFinite);
+}
+
+namespace {
+
+// Where an increasing function, negative at 0, passes zero: between 0 and `limit`, or `limit`. It may have
+// jumps.
+template <class Slope>
+double find_step(const Slope& slope, double limit) {
+    const double start = slope(0), enough = 0.02 * std::fabs(start);
+    if (!(start < 0)) return 0;
+    double low = 0, high = 1, slope_low = start, slope_high = slope(1);
+    if (std::fabs(slope_high) <= enough) return 1;
+    while (slope_high < 0) {
+        if (high >= limit) return limit;
+        low = high;
+        slope_low = slope_high;
+        high = std::min(limit, 2 * high);
+        slope_high = slope(high);
+    }
+    // Relative to the step: with a large lam the Newton point may lie a million times too far.
+    for (int k = 0; k < 40 && high - low > 1e-4 * high; ++k) {
+        const double margin = 0.1 * (high - low);
+        const double guess = std::clamp(low + (high - low) * slope_low / (slope_low - slope_high),
+                                        low + margin, high - margin);
+        const double value = slope(guess);
+        if (std::fabs(value) <= enough) return guess;
+        if (value < 0) {
+            low = guess;
+            slope_low = value;
+        } else {
+            high = guess;
+            slope_high = value;
+        }
+    }
+    return low;
+}
+
+}  // namespace
+
+double line_search(const Machine& machine, const Values& x, const Values& fx, const OdmLoss& loss,
+                   bool on_dual) {
+    const std::size_t n = machine.size();
+    Values da(n), df(n);
+    double linear = 0, quadratic = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        da[i] = x[i] - machine.a[i];
+        df[i] = fx[i] - machine.f[i];
+        linear += da[i] * machine.f[i];
+        quadratic += da[i] * df[i];
+    }
+    if (on_dual)
+        return find_step(
+            [&](double step) {
+                double sum = linear + step * quadratic;
+                for (std::size_t i = 0; i < n; ++i)
+                    if (da[i] != 0) {
+                        // At step 0 a coefficient that is zero has the slope of the side it is going to.
+                        const double to = machine.y[i] * (machine.a[i] + step * da[i]),
+                                     way = machine.y[i] * da[i];
+                        sum += way * loss.dual_slope(to == 0 ? 1e-300 * way : to, machine.s[i]);
+                    }
+                return sum;
+            },
+            2.0);
+    return find_step(
+        [&](double step) {
+            double sum = linear + step * quadratic;
+            for (std::size_t i = 0; i < n; ++i)
+                sum += machine.y[i] * df[i] *
+                       loss.slope(machine.y[i] * (machine.f[i] + step * df[i]), machine.s[i]);
+            return sum;
+        },
+        8.0);
+}
+
+template <class T, class U>
+bool relax_block(Machine& machine, const OdmLoss& loss, double shift, Index first, int count, const T* block,
+                 Index stride, int sweeps, U* change) {
+    Values f(machine.f.begin() + first, machine.f.begin() + first + count);
+    bool moved = false;
+    for (int sweep = 0; sweep < sweeps; ++sweep) {
+        double largest = 0;
+        for (int r = 0; r < count; ++r) {
+            const auto i = static_cast<std::size_t>(first + r);
+            const double g = machine.y[i] * machine.a[i], q = machine.q[i];
+            const double step =
+                machine.y[i] *
+                (loss.prox(q * g - machine.y[i] * f[static_cast<std::size_t>(r)], q, machine.s[i]) - g);
+            if (step == 0) continue;
+            machine.a[i] += step;
+            change[r] += static_cast<U>(step);
+            const T* row = block + r * stride;
+            for (int c = 0; c < count; ++c)
+                f[static_cast<std::size_t>(c)] += step * static_cast<double>(row[c]);
+            f[static_cast<std::size_t>(r)] += shift * step;
+            largest = std::max(largest, std::fabs(step) * q);
+            moved = true;
+        }
+        if (largest < 1e-3) break;
+    }
+    return moved;
+}
+
+template bool relax_block(Machine&, const OdmLoss&, double, Index, int, const float*, Index, int, float*);
+template bool relax_block(Machine&, const OdmLoss&, double, Index, int, const double*, Index, int, double*);
+
+}  // namespace sodm

@@ -1,0 +1,46 @@
+// One machine on its way to the solution: coefficients, decision values, objectives, and steps along a line.
+#pragma once
+
+#include <vector>
+
+#include "kernel/kernel_source.hpp"
+#include "base/loss.hpp"
+
+namespace sodm {
+
+using Values = std::vector<double>;
+
+// One machine on a list of rows: all rows of a level, or a working set.
+struct Machine {
+    Values y, s, q, a, f;  // signs, weights, k(x, x) + shift, coefficients, f = K a + shift a
+    double objective = 0, dual = 0, gap = 0, absolute_gap = 0, violation = 0;
+    int iterations = 0;
+    bool dual_steps = false, stuck = false, polished = false;
+    bool guessed = false;    // f was given and does not belong to a: the first Newton point replaces both
+    double gap_to_beat = 0;  // by the dual step under trial
+    int idle = 0;            // steps without gain
+    int primal_only = 0,
+        patience = 2;       // steps until a dual step is tried again; twice as many after each failure
+    Values kept_a, kept_f;  // from before the dual step under trial
+
+    void resize(std::size_t n) {
+        for (Values* values : {&y, &s, &q, &a, &f}) values->resize(n, 0.0);
+    }
+    std::size_t size() const { return y.size(); }
+
+    // Sets the objectives, the gap and the violation.
+    void assess(const OdmLoss& loss);
+};
+
+// How far to go from a, f towards x, fx: the minimiser of the primal or of the dual on that line. Both are
+// convex and piecewise quadratic there.
+double line_search(const Machine& machine, const Values& x, const Values& fx, const OdmLoss& loss,
+                   bool on_dual);
+
+// Exact coordinate steps among the rows first..first+count-1, on their block of kernel values. Returns
+// whether anything moved; change[r] is by how much a moved.
+template <class T, class U>
+bool relax_block(Machine& machine, const OdmLoss& loss, double shift, Index first, int count, const T* block,
+                 Index stride, int sweeps, U* change);
+
+}  // namespace sodm

@@ -1,0 +1,295 @@
+#include "exact/nystrom.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <stdexcept>
+
+#include "base/linalg.hpp"
+#include "kernel/products.hpp"
+#include "base/random.hpp"
+
+namespace sodm {
+
+namespace {
+
+// Randomly pivoted Cholesky on the rows of a pool, `block` pivots at a time so that the work is matrix
+// products. Returns positions in the pool, in the order drawn.
+template <class T>
+std::vector<Index> draw_pivots(const KernelSource<T>& source, const std::vector<Index>& pool, Index rank,
+                               Random& random, Threads& threads) {
+    constexpr Index kBlock = 96;
+    const auto n = static_cast<Index>(pool.size());
+    const SimdOps<T>& ops = simd<T>();
+    const Index padded = (n + kPanel<T> - 1) / kPanel<T> * kPanel<T>;
+    std::vector<double> residual(static_cast<std::size_t>(n));
+    for (Index i = 0; i < n; ++i)
+        residual[static_cast<std::size_t>(i)] = source.diagonal(pool[static_cast<std::size_t>(i)]);
+    const double floor = 1e-6 * std::accumulate(residual.begin(), residual.end(), 0.0);
+
+    std::vector<Index> pivots;
+    Buffer<T> factor(static_cast<std::size_t>(rank * padded));  // rank x padded
+    Buffer<T> rows(static_cast<std::size_t>(kBlock * padded)), small_factor, inverse_t;
+    while (static_cast<Index>(pivots.size()) < rank) {
+        const auto done = static_cast<Index>(pivots.size());
+        std::vector<double> cumulated(static_cast<std::size_t>(n));
+        double total = 0;
+        for (Index i = 0; i < n; ++i)
+            cumulated[static_cast<std::size_t>(i)] = total +=
+                std::max(0.0, residual[static_cast<std::size_t>(i)]);
+        if (!(total > floor)) break;  // the landmarks explain everything
+        std::vector<Index> drawn;
+        for (Index k = 0; k < std::min(kBlock, rank - done); ++k) {
+            const auto at = std::upper_bound(cumulated.begin(), cumulated.end(), random.uniform() * total) -
+                            cumulated.begin();
+            drawn.push_back(std::min<Index>(at, n - 1));
+        }
+        std::sort(drawn.begin(), drawn.end());
+        drawn.erase(std::unique(drawn.begin(), drawn.end()), drawn.end());
+        auto b = static_cast<Index>(drawn.size());
+        std::vector<Index> list(drawn.size());
+        for (Index k = 0; k < b; ++k)
+            list[static_cast<std::size_t>(k)] =
+                pool[static_cast<std::size_t>(drawn[static_cast<std::size_t>(k)])];
+
+        // rows = K(drawn, pool) - F_drawn' F
+        std::fill(rows.data(), rows.data() + kBlock * padded, T(0));
+        kernel_block(source, Subset{list.data(), b}, Subset{pool.data(), n}, rows.data(), padded, threads);
+        small_factor.resize(static_cast<std::size_t>(b * std::max<Index>(done, 1)));
+        for (Index k = 0; k < b; ++k)
+            for (Index j = 0; j < done; ++j)
+                small_factor[static_cast<std::size_t>(k * done + j)] =
+                    -factor[static_cast<std::size_t>(j * padded + drawn[static_cast<std::size_t>(k)])];
+        if (done > 0)
+            threads.run(static_cast<std::size_t>(padded / kPanel<T>), [&](std::size_t p, int) {
+                const Index c = static_cast<Index>(p) * kPanel<T>;
+                ops.pair_dense(Pairing::product, small_factor.data(), done, 1, static_cast<int>(b),
+                               static_cast<int>(done), factor.data() + c, padded, rows.data() + c, padded,
+                               true);
+            });
+
+        // Factor the block on its own pivots, with a little jitter: pivots drawn together may be near each
+        // other.
+        std::vector<double> block(static_cast<std::size_t>(b * b)), inverse(static_cast<std::size_t>(b * b));
+        double trace = 0;
+        for (Index k = 0; k < b; ++k)
+            trace += static_cast<double>(
+                rows[static_cast<std::size_t>(k * padded + drawn[static_cast<std::size_t>(k)])]);
+        double jitter = 1e-5 * std::max(trace / static_cast<double>(b), 1e-30);
+        for (;; jitter *= 10) {
+            if (!std::isfinite(jitter)) throw std::invalid_argument(kNotFinite);
+            for (Index k = 0; k < b; ++k)
+                for (Index j = 0; j < b; ++j)
+                    block[static_cast<std::size_t>(k * b + j)] =
+                        static_cast<double>(
+                            rows[static_cast<std::size_t>(k * padded + drawn[static_cast<std::size_t>(j)])]) +
+                        (j == k ? jitter : 0.0);
+            if (cholesky(block.data(), b, threads)) break;
+        }
+        invert_lower(block.data(), b, inverse.data(), threads);
+        inverse_t.resize(static_cast<std::size_t>(b * b));
+        for (std::size_t i = 0; i < inverse.size(); ++i) inverse_t[i] = static_cast<T>(inverse[i]);
+        threads.run(static_cast<std::size_t>(padded / kPanel<T>), [&](std::size_t p, int) {
+            const Index c = static_cast<Index>(p) * kPanel<T>;
+            T* out = factor.data() + done * padded + c;
+            ops.pair_dense(Pairing::product, inverse_t.data(), b, 1, static_cast<int>(b), static_cast<int>(b),
+                           rows.data() + c, padded, out, padded, false);
+            for (Index l = 0; l < kPanel<T> && c + l < n; ++l)
+                for (Index k = 0; k < b; ++k) {
+                    const auto v = static_cast<double>(out[k * padded + l]);
+                    residual[static_cast<std::size_t>(c + l)] -= v * v;
+                }
+        });
+        for (Index k : drawn) {
+            residual[static_cast<std::size_t>(k)] = 0;
+            pivots.push_back(k);
+        }
+    }
+    return pivots;
+}
+
+}  // namespace
+
+template <class T>
+void NystromFactor<T>::choose(const std::vector<Index>& rows, Index rank, Index pool_size,
+                              std::uint64_t seed) {
+    Random random(seed);
+    std::vector<Index> pool = rows;
+    if (static_cast<Index>(pool.size()) > pool_size) {
+        for (Index i = 0; i < pool_size; ++i)
+            std::swap(pool[static_cast<std::size_t>(i)],
+                      pool[static_cast<std::size_t>(i + random.below(static_cast<Index>(pool.size()) - i))]);
+        pool.resize(static_cast<std::size_t>(pool_size));
+    }
+    const auto pivots =
+        draw_pivots(source_, pool, std::min(rank, static_cast<Index>(pool.size())), random, threads_);
+    landmarks_.clear();
+    for (Index p : pivots) landmarks_.push_back(pool[static_cast<std::size_t>(p)]);
+    rank_ = static_cast<Index>(landmarks_.size());
+    n_ = 0;
+    if (rank_ == 0) return;
+
+    std::vector<double> small(static_cast<std::size_t>(rank_ * rank_)), work(small.size());
+    const Subset z{landmarks_.data(), rank_};
+    kernel_block(source_, z, z, small.data(), rank_, threads_);
+    double trace = 0;
+    for (Index k = 0; k < rank_; ++k) trace += small[static_cast<std::size_t>(k * rank_ + k)];
+    double jitter = (sizeof(T) == 4 ? 1e-6 : 1e-12) * trace / static_cast<double>(rank_);
+    for (;; jitter *= 10) {
+        if (!std::isfinite(jitter)) throw std::invalid_argument(kNotFinite);
+        work = small;
+        for (Index k = 0; k < rank_; ++k) work[static_cast<std::size_t>(k * rank_ + k)] += jitter;
+        if (cholesky(work.data(), rank_, threads_)) break;
+    }
+    invert_lower(work.data(), rank_, small.data(), threads_);
+    inverse_.resize(small.size());
+    for (std::size_t i = 0; i < small.size(); ++i) inverse_[i] = static_cast<T>(small[i]);
+}
+
+template <class T>
+void NystromFactor<T>::set_rows(const std::vector<Index>& rows, Index keep) {
+    n_ = static_cast<Index>(rows.size());
+    const Index first = keep / kTile;  // a tile that was not full is computed anew
+    Buffer<T> grown;
+    const auto needed = static_cast<std::size_t>(tiles() * rank_ * kTile);
+    if (factor_.size() < needed) {
+        grown.resize(needed + needed / 4);
+        std::copy_n(factor_.data(), first * rank_ * kTile, grown.data());
+        factor_ = std::move(grown);
+    }
+    if (rank_ == 0) return;
+    const SimdOps<T>& ops = simd<T>();
+    std::vector<Workspace<T>> work(static_cast<std::size_t>(threads_.count()));
+    std::vector<Buffer<T>> values(static_cast<std::size_t>(threads_.count()));
+    const Subset z{landmarks_.data(), rank_}, all{rows.data(), n_};
+    threads_.run(static_cast<std::size_t>(tiles() - first), [&](std::size_t t, int worker) {
+        Workspace<T>& w = work[static_cast<std::size_t>(worker)];
+        Buffer<T>& k_z = values[static_cast<std::size_t>(worker)];
+        k_z.resize(static_cast<std::size_t>(rank_ * kTile));
+        const Index tile_number = first + static_cast<Index>(t);
+        const int width = static_cast<int>(std::min<Index>(kTile, n_ - tile_number * kTile));
+        const int lanes = lanes_for<T>(width), chunk = source_.row_chunk();
+        {
+            const typename KernelSource<T>::Timed timed(source_);
+            source_.load_columns(all, tile_number * kTile, width, w);
+            for (Index r = 0; r < rank_; r += chunk)
+                source_.tile(z, r, static_cast<int>(std::min<Index>(chunk, rank_ - r)), w,
+                             k_z.data() + r * kTile);
+        }
+        T* out = factor_.data() + tile_number * rank_ * kTile;
+        std::fill(out, out + rank_ * kTile, T(0));
+        // F = L^-1 K_Z; L^-1 is lower triangular, so row r needs the first r + 1 values only.
+        constexpr Index kRows = 48;
+        for (int p = 0; p < lanes; p += kPanel<T>)
+            for (Index r = 0; r < rank_; r += kRows) {
+                const int count = static_cast<int>(std::min(kRows, rank_ - r));
+                const int depth = static_cast<int>(std::min(rank_, r + kRows));
+                ops.pair_dense(Pairing::product, inverse_.data() + r * rank_, rank_, 1, count, depth,
+                               k_z.data() + p, kTile, out + r * kTile + p, kTile, false);
+            }
+        for (Index r = 0; r < rank_; ++r)
+            for (int c = width; c < kTile; ++c) out[r * kTile + c] = T(0);
+    });
+}
+
+template <class T>
+void NystromPreconditioner<T>::set(const double* inverse_d) {
+    const Index n = factor_.size(), rank = factor_.rank(), tiles = factor_.tiles();
+    inverse_d_.assign(inverse_d, inverse_d + n);
+    inverse_d_.resize(static_cast<std::size_t>(tiles * kTile), 0.0);
+    small_.assign(static_cast<std::size_t>(rank * rank), 0.0);
+    const SimdOps<T>& ops = simd<T>();
+    constexpr int W = kPanel<T>;
+    // I + F D^-1 F': a panel of columns per task, lower triangle only.
+    const auto panels = static_cast<std::size_t>((rank + W - 1) / W);
+    struct Scratch {
+        Buffer<T> panel, sum;
+        Buffer<double> total;
+    };
+    std::vector<Scratch> scratch(static_cast<std::size_t>(threads_.count()));
+    auto accumulate = [&](double jitter) {
+        threads_.run(panels, [&](std::size_t p, int worker) {
+            Scratch& s = scratch[static_cast<std::size_t>(worker)];
+            const Index c0 = static_cast<Index>(p) * W;
+            const int width = static_cast<int>(std::min<Index>(W, rank - c0)),
+                      rows = static_cast<int>(rank - c0);
+            s.panel.resize(static_cast<std::size_t>(kTile * W));
+            s.sum.resize(static_cast<std::size_t>(rows * W));
+            s.total.assign(static_cast<std::size_t>(rows * W), 0.0);
+            for (Index t = 0; t < tiles; ++t) {
+                const T* f = factor_.tile(t);
+                for (int k = 0; k < kTile; ++k) {
+                    const T scale = static_cast<T>(inverse_d_[static_cast<std::size_t>(t * kTile + k)]);
+                    for (int c = 0; c < W; ++c)
+                        s.panel[static_cast<std::size_t>(k * W + c)] =
+                            c < width ? scale * f[(c0 + c) * kTile + k] : T(0);
+                }
+                ops.pair_dense(Pairing::product, f + c0 * kTile, kTile, 1, rows, kTile, s.panel.data(), W,
+                               s.sum.data(), W, false);
+                for (std::size_t i = 0; i < static_cast<std::size_t>(rows * W); ++i)
+                    s.total[i] += static_cast<double>(s.sum[i]);
+            }
+            for (int r = 0; r < rows; ++r)
+                for (int c = 0; c < width; ++c)
+                    small_[static_cast<std::size_t>((c0 + r) * rank + c0 + c)] =
+                        s.total[static_cast<std::size_t>(r * W + c)] + (r == c ? 1.0 + jitter : 0.0);
+        });
+    };
+    for (double jitter = 0;; jitter = std::max(1.0, jitter * 10)) {
+        if (!std::isfinite(jitter)) throw std::invalid_argument(kNotFinite);
+        accumulate(jitter);
+        if (cholesky(small_.data(), rank, threads_)) break;
+    }
+}
+
+template <class T>
+void NystromPreconditioner<T>::apply(const double* r, double* out) {
+    const Index n = factor_.size(), rank = factor_.rank(), tiles = factor_.tiles();
+    const SimdOps<T>& ops = simd<T>();
+    // v = F D^-1 r, groups of tiles summed in order
+    constexpr Index kGroup = 16;
+    const Index groups = (tiles + kGroup - 1) / kGroup;
+    std::vector<double> parts(static_cast<std::size_t>(groups * rank), 0.0);
+    threads_.run(static_cast<std::size_t>(groups), [&](std::size_t g, int) {
+        std::vector<T> sum(static_cast<std::size_t>(rank));
+        alignas(64) T b[kTile];
+        double* part = parts.data() + static_cast<Index>(g) * rank;
+        for (Index t = static_cast<Index>(g) * kGroup;
+             t < std::min(tiles, (static_cast<Index>(g) + 1) * kGroup); ++t) {
+            for (Index k = 0; k < kTile; ++k) {
+                const Index i = t * kTile + k;
+                b[k] = i < n ? static_cast<T>(inverse_d_[static_cast<std::size_t>(i)] * r[i]) : T(0);
+            }
+            std::fill(sum.begin(), sum.end(), T(0));
+            ops.add_columns(factor_.tile(t), kTile, static_cast<int>(rank), kTile, b, sum.data());
+            for (Index k = 0; k < rank; ++k) part[k] += static_cast<double>(sum[static_cast<std::size_t>(k)]);
+        }
+    });
+    std::vector<double> v(static_cast<std::size_t>(rank), 0.0);
+    for (Index g = 0; g < groups; ++g)
+        for (Index k = 0; k < rank; ++k)
+            v[static_cast<std::size_t>(k)] += parts[static_cast<std::size_t>(g * rank + k)];
+    cholesky_solve(small_.data(), rank, v.data());
+    std::vector<T> w(static_cast<std::size_t>(rank));
+    for (Index k = 0; k < rank; ++k)
+        w[static_cast<std::size_t>(k)] = static_cast<T>(v[static_cast<std::size_t>(k)]);
+    threads_.run(static_cast<std::size_t>(groups), [&](std::size_t g, int) {
+        alignas(64) T y[kTile];
+        for (Index t = static_cast<Index>(g) * kGroup;
+             t < std::min(tiles, (static_cast<Index>(g) + 1) * kGroup); ++t) {
+            std::fill(y, y + kTile, T(0));
+            ops.add_rows(factor_.tile(t), kTile, static_cast<int>(rank), kTile, w.data(), y);
+            for (Index k = 0; k < std::min<Index>(kTile, n - t * kTile); ++k) {
+                const Index i = t * kTile + k;
+                out[i] = inverse_d_[static_cast<std::size_t>(i)] * (r[i] - static_cast<double>(y[k]));
+            }
+        }
+    });
+}
+
+template class NystromFactor<float>;
+template class NystromFactor<double>;
+template class NystromPreconditioner<float>;
+template class NystromPreconditioner<double>;
+
+}  // namespace sodm

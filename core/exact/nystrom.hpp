@@ -1,0 +1,61 @@
+// A Nystrom factor of the Gram matrix, and the preconditioner it gives for (K + D) x = t.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "kernel/kernel_source.hpp"
+#include "base/parallel.hpp"
+
+namespace sodm {
+
+// K ~ F'F with F = L^-1 K_Z, L L' = K_ZZ, for landmarks Z drawn by randomly pivoted Cholesky: each new
+// landmark is a row drawn with probability proportional to its residual, what the landmarks so far do not
+// explain of k(x, x). F is kept in tiles of kTile points: tile t is rank x kTile.
+template <class T>
+class NystromFactor {
+  public:
+    NystromFactor(const KernelSource<T>& source, Threads& threads) : source_(source), threads_(threads) {}
+
+    // Draws at most `rank` landmarks among `rows` (searching in at most `pool` of them) and factors K on
+    // them.
+    void choose(const std::vector<Index>& rows, Index rank, Index pool, std::uint64_t seed);
+    // Computes F at these rows, which replace the rows before; `keep` of them, at the front, are there
+    // already.
+    void set_rows(const std::vector<Index>& rows, Index keep);
+
+    Index rank() const { return rank_; }
+    Index size() const { return n_; }
+    Index tiles() const { return (n_ + kTile - 1) / kTile; }
+    const T* tile(Index t) const { return factor_.data() + t * rank_ * kTile; }
+    const std::vector<Index>& landmarks() const { return landmarks_; }
+
+  private:
+    const KernelSource<T>& source_;
+    Threads& threads_;
+    std::vector<Index> landmarks_;
+    Buffer<T> inverse_;  // L^-1, rank x rank
+    Buffer<T> factor_;
+    Index rank_ = 0, n_ = 0;
+};
+
+// (D + F'F)^-1 restricted to the rows with finite D, by Woodbury:
+// D^-1 - D^-1 F' (I + F D^-1 F')^-1 F D^-1. Rows outside the active set have 1/D = 0.
+template <class T>
+class NystromPreconditioner {
+  public:
+    NystromPreconditioner(const NystromFactor<T>& factor, Threads& threads)
+        : factor_(factor), threads_(threads) {}
+
+    // inverse_d[i] = 1 / D_i, or 0 for rows that are not part of the system.
+    void set(const double* inverse_d);
+    // out = P^-1 r
+    void apply(const double* r, double* out);
+
+  private:
+    const NystromFactor<T>& factor_;
+    Threads& threads_;
+    std::vector<double> inverse_d_, small_;
+};
+
+}  // namespace sodm

@@ -1,0 +1,70 @@
+// The exact solvers: what they are given and what they return.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "kernel/kernel_source.hpp"
+#include "base/loss.hpp"
+#include "base/parallel.hpp"
+
+namespace sodm {
+
+// Several machines on the same rows: one per row of `signs`, as in one-vs-rest. They share every kernel
+// value.
+struct Problem {
+    Index n = 0;
+    int count = 1;                    // machines
+    const double* signs = nullptr;    // count x n, +-1
+    const double* weights = nullptr;  // n, > 0
+    const double* start = nullptr;    // count x n duals to start from, or null
+    // count x n values of some f, or null; f need not come from any duals on these rows. Newton takes its
+    // first active set from it when there is no `start`.
+    const double* start_decision = nullptr;
+    bool maybe_indefinite = false;  // the kernel may not be positive semidefinite
+};
+
+struct Progress {
+    const char* stage;
+    Index rows;
+    int iteration;
+    double gap, violation;
+};
+
+struct Options {
+    double tol = 1e-3;        // relative duality gap
+    double violation = 0.03;  // KKT violation in units of the margin
+    int max_iter = 1000;
+    std::size_t cache_bytes = std::size_t(1000) << 20;
+    std::uint64_t seed = 0;
+    std::function<void(const Progress&)> progress;
+};
+
+struct Solution {
+    std::vector<double> duals, decision;  // count x n
+    std::vector<double> objective, gap, violation;
+    std::vector<int> iterations;
+    std::vector<char> converged;
+    std::string method;
+    double shift = 0;  // k + shift I was solved because k is not positive semidefinite
+};
+
+// Semismooth Newton with preconditioned conjugate gradients, started on nested subsamples (newton.cpp).
+template <class T>
+Solution solve_newton(const KernelSource<T>& source, const Problem& problem, const OdmLoss& loss,
+                      const Options& options, Threads& threads);
+
+// Dual coordinate descent on a stored Gram matrix or in working sets (coordinate_descent.cpp).
+template <class T, class Loss>
+Solution solve_coordinate(const KernelSource<T>& source, const Problem& problem, const Loss& loss,
+                          const Options& options, Threads& threads);
+
+// The method for the job. ODM: Newton, and coordinate descent from where it stands if rounding stalls it;
+// hinge: the primal is not piecewise quadratic, so coordinate descent. `method` is "auto", "newton" or "dcd".
+template <class T>
+Solution solve_odm(const std::string& method, const KernelSource<T>& source, const Problem& problem,
+                   const OdmLoss& loss, const Options& options, Threads& threads);
+
+}  // namespace sodm

@@ -1,0 +1,187 @@
+#include "exact/working_matrix.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/linalg.hpp"
+#include "kernel/products.hpp"
+
+namespace sodm {
+
+namespace {
+
+constexpr int kMaxCg = 300;
+constexpr Index kPool = 4096;  // rows the landmarks are searched in
+
+std::size_t at(Index i) { return static_cast<std::size_t>(i); }
+
+// More landmarks save conjugate gradient steps of n^2, and cost n rank^2.
+Index rank_for(Index n) { return std::min<Index>({n / 3, static_cast<Index>(6.5 * std::sqrt(n)), 600}); }
+
+}  // namespace
+
+// --------------------------------------------------------------------------------------------- DenseMatrix
+
+template <class T>
+DenseMatrix<T>::DenseMatrix(const KernelSource<T>& source, const std::vector<Index>& rows, Threads& threads)
+    : n_(static_cast<Index>(rows.size())), threads_(threads), k_(at(n_ * n_)) {
+    const Subset all{rows.data(), n_};
+    kernel_block(source, all, all, k_.data(), n_, threads);
+}
+
+template <class T>
+void DenseMatrix<T>::multiply(const std::vector<const Values*>& x, std::vector<Values>& y) {
+    y.resize(x.size());
+    for (std::size_t v = 0; v < x.size(); ++v) {
+        y[v].resize(at(n_));
+        for (Index i = 0; i < n_; ++i) y[v][at(i)] = dot(k_.data() + i * n_, x[v]->data(), n_);
+    }
+}
+
+template <class T>
+bool DenseMatrix<T>::solve(const std::vector<Step*>& steps, double shift) {
+    for (Step* step : steps) {
+        std::vector<Index> active;
+        for (Index i = 0; i < n_; ++i)
+            if (step->inverse_d[at(i)] > 0) active.push_back(i);
+        const auto m = static_cast<Index>(active.size());
+        Values matrix(at(m * m)), b(at(m));
+        for (Index r = 0; r < m; ++r) {
+            const double* row = k_.data() + active[at(r)] * n_;
+            for (Index c = 0; c <= r; ++c) matrix[at(r * m + c)] = row[active[at(c)]];
+            matrix[at(r * m + r)] += 1 / step->inverse_d[at(active[at(r)])] + shift;
+            b[at(r)] = step->target[at(active[at(r)])];
+        }
+        if (!cholesky(matrix.data(), m, threads_)) return false;
+        cholesky_solve(matrix.data(), m, b.data());
+        std::fill(step->x.begin(), step->x.end(), 0.0);
+        for (Index r = 0; r < m; ++r) step->x[at(active[at(r)])] = b[at(r)];
+    }
+    return true;
+}
+
+template <class T>
+void DenseMatrix<T>::relax(Machine& machine, const OdmLoss& loss, double shift) {
+    Values change(at(n_), 0.0);
+    if (!relax_block(machine, loss, shift, 0, static_cast<int>(n_), k_.data(), n_, 3, change.data())) return;
+    std::vector<Values> f;
+    multiply({&machine.a}, f);
+    for (std::size_t i = 0; i < machine.size(); ++i) machine.f[i] = f[0][i] + shift * machine.a[i];
+}
+
+// ----------------------------------------------------------------------------------------- IterativeMatrix
+
+template <class T>
+void IterativeMatrix<T>::assign(const std::vector<Index>& rows) {
+    gram_.assign(rows);
+    factor_.choose(gram_.rows(), rank_for(gram_.size()), kPool, seed_);
+    factor_.set_rows(gram_.rows(), 0);
+}
+
+template <class T>
+void IterativeMatrix<T>::append(const std::vector<Index>& rows) {
+    const Index before = gram_.size();
+    gram_.append(rows);
+    factor_.set_rows(gram_.rows(), before);
+}
+
+template <class T>
+void IterativeMatrix<T>::multiply(const std::vector<const Values*>& x, std::vector<Values>& y) {
+    const std::size_t n = at(gram_.size());
+    Values in, out(x.size() * n);
+    for (const Values* vector : x) in.insert(in.end(), vector->begin(), vector->end());
+    gram_.apply(in.data(), static_cast<int>(x.size()), out.data());
+    y.resize(x.size());
+    for (std::size_t v = 0; v < x.size(); ++v)
+        y[v].assign(out.begin() + static_cast<Index>(v * n), out.begin() + static_cast<Index>((v + 1) * n));
+}
+
+template <class T>
+struct IterativeMatrix<T>::Run {
+    Step* step;
+    Values d, inverse, r, z, p;
+    double rz = 0;
+    std::unique_ptr<NystromPreconditioner<T>> preconditioner;
+
+    // The duality gap that the residual stands for.
+    double gap() const {
+        double sum = 0;
+        for (std::size_t i = 0; i < r.size(); ++i) sum += r[i] * r[i] * inverse[i];
+        return sum / 2;
+    }
+};
+
+template <class T>
+bool IterativeMatrix<T>::solve(const std::vector<Step*>& steps, double shift) {
+    const Index n = gram_.size();
+    std::vector<Run> runs(steps.size());
+    std::vector<Run*> running;
+    std::vector<const Values*> in;
+    std::vector<Values> out;
+    for (std::size_t v = 0; v < steps.size(); ++v) {
+        Run& run = runs[v];
+        run.step = steps[v];
+        for (Values* values : {&run.d, &run.inverse, &run.r, &run.z, &run.p}) values->assign(at(n), 0.0);
+        for (std::size_t i = 0; i < run.d.size(); ++i)
+            if (run.step->inverse_d[i] > 0) {
+                run.d[i] = 1 / run.step->inverse_d[i] + shift;
+                run.inverse[i] = 1 / run.d[i];
+            }
+        run.preconditioner = std::make_unique<NystromPreconditioner<T>>(factor_, threads_);
+        run.preconditioner->set(run.inverse.data());
+        running.push_back(&run);
+        in.push_back(&run.step->x);
+    }
+    multiply(in, out);
+    for (std::size_t v = 0; v < runs.size(); ++v)
+        for (std::size_t i = 0; i < runs[v].r.size(); ++i)
+            if (runs[v].inverse[i] > 0)
+                runs[v].r[i] = runs[v].step->target[i] - out[v][i] - runs[v].d[i] * runs[v].step->x[i];
+    for (int iteration = 0; iteration < kMaxCg; ++iteration) {
+        std::vector<Run*> still;
+        in.clear();
+        for (Run* run : running) {
+            if (run->gap() <= run->step->cg_target) continue;
+            run->preconditioner->apply(run->r.data(), run->z.data());
+            const double rz = dot(run->r.data(), run->z.data(), n);
+            if (!(rz > 0)) continue;
+            const double beta = run->rz > 0 ? rz / run->rz : 0.0;
+            for (std::size_t i = 0; i < run->p.size(); ++i) run->p[i] = run->z[i] + beta * run->p[i];
+            run->rz = rz;
+            still.push_back(run);
+            in.push_back(&run->p);
+        }
+        running = still;
+        if (running.empty()) break;
+        multiply(in, out);
+        for (std::size_t v = 0; v < running.size(); ++v) {
+            Run& run = *running[v];
+            Values& q = out[v];
+            for (std::size_t i = 0; i < q.size(); ++i)
+                q[i] = run.inverse[i] > 0 ? q[i] + run.d[i] * run.p[i] : 0.0;
+            const double curvature = dot(run.p.data(), q.data(), n);
+            if (!(curvature > 0)) return false;
+            const double length = run.rz / curvature;
+            for (std::size_t i = 0; i < q.size(); ++i) {
+                run.step->x[i] += length * run.p[i];
+                run.r[i] -= length * q[i];
+            }
+        }
+    }
+    return true;
+}
+
+template <class T>
+void IterativeMatrix<T>::relax(Machine& machine, const OdmLoss& loss, double shift) {
+    gram_.relax(machine.f.data(), [&](Index first, int count, const T* block, T* change) {
+        relax_block(machine, loss, shift, first, count, block, kTile, 10, change);
+        for (int r = 0; r < count; ++r) machine.f[at(first + r)] += shift * static_cast<double>(change[r]);
+    });
+}
+
+template class DenseMatrix<float>;
+template class DenseMatrix<double>;
+template class IterativeMatrix<float>;
+template class IterativeMatrix<double>;
+
+}  // namespace sodm

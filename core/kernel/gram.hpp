@@ -1,0 +1,58 @@
+// The Gram matrix of a growing list of rows: the symmetric product, each pair evaluated once, and kept where
+// there is memory for it.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <vector>
+
+#include "kernel/kernel_source.hpp"
+#include "base/parallel.hpp"
+
+namespace sodm {
+
+// Only one triangle exists, in tiles of kTile x kTile. Tile rows are stored as long as they fit the memory
+// limit and evaluated again in every product where they do not: the product is the same, only its speed
+// differs.
+template <class T>
+class GramMatrix {
+  public:
+    GramMatrix(const KernelSource<T>& source, std::size_t cache_bytes, Threads& threads)
+        : source_(source), cache_bytes_(cache_bytes), threads_(threads) {}
+
+    // Forgets everything and starts over with these rows.
+    void assign(const std::vector<Index>& rows);
+    // Adds rows at the end; what is stored stays.
+    void append(const std::vector<Index>& rows);
+
+    const std::vector<Index>& rows() const { return rows_; }
+    Index size() const { return static_cast<Index>(rows_.size()); }
+    bool fully_stored() const { return stored_ == tile_rows(); }
+
+    // y[v * n + i] = sum_j k(i, j) x[v * n + j] for v < n_vectors.
+    void apply(const double* x, int n_vectors, double* y);
+
+    // One pass of block coordinate steps: for each block of kTile rows in turn, solve(first, count, diagonal
+    // block (row stride kTile), change) looks at f there, changes what it wants and returns in `change` how
+    // much each coefficient moved; f (of all rows) is then brought up to date.
+    using BlockStep = std::function<void(Index first, int count, const T* block, T* change)>;
+    void relax(double* f, const BlockStep& solve);
+
+  private:
+    Index tile_rows() const { return (size() + kTile - 1) / kTile; }
+    int height(Index tile_row) const {
+        return static_cast<int>(std::min<Index>(kTile, size() - tile_row * kTile));
+    }
+    void evaluate_tile(Index j, Workspace<T>& work, T* out) const;
+    void store_missing();
+
+    const KernelSource<T>& source_;
+    std::size_t cache_bytes_, used_bytes_ = 0;
+    Threads& threads_;
+    std::vector<Index> rows_;
+    // Tile row I holds the tiles (J, I), J <= I: k(rows of J, columns of I), one after another.
+    std::vector<Buffer<T>> tiles_;
+    Index stored_ = 0;  // tile rows 0..stored_-1 are kept
+};
+
+}  // namespace sodm

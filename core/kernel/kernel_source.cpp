@@ -1,0 +1,417 @@
+#include "kernel/kernel_source.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace sodm {
+
+// ------------------------------------------------------------------------------------------------ PointSet
+
+namespace {
+
+// Above this (scaled, halved, squared) norm the cancellation in <x, z> - |x|^2/2 - |z|^2/2 costs more than
+// 1e-5 of a single-precision kernel value: sum squared differences instead.
+constexpr double kProductNormLimit = 100.0;
+
+// Sparse rows against dense panels cost about 1.4 times as much per stored value as dense rows do.
+constexpr double kSparseDensity = 0.5;
+constexpr Index kSparseFeatures = 16;
+constexpr Index kDenseCells = Index(100) << 20;
+
+double density(const RowsView& view) {
+    if (view.n == 0 || view.features == 0) return 1.0;
+    const double cells = static_cast<double>(view.n) * static_cast<double>(view.features);
+    if (view.sparse) return static_cast<double>(view.start(view.n) - view.start(0)) / cells;
+    // A fixed sample of rows tells enough.
+    const Index step = std::max<Index>(1, view.n / 256);
+    double nonzero = 0, seen = 0;
+    for (Index i = 0; i < view.n; i += step)
+        for (Index k = 0; k < view.features; ++k, ++seen)
+            nonzero += view.value(i * view.row_stride + k * view.feature_stride) != 0;
+    return nonzero / seen;
+}
+
+std::vector<double> column_means(const RowsView& view) {
+    std::vector<double> mean(static_cast<std::size_t>(view.features), 0.0);
+    if (view.n == 0) return mean;
+    for (Index i = 0; i < view.n; ++i) {
+        if (view.sparse) {
+            for (Index e = view.start(i); e < view.start(i + 1); ++e)
+                mean[static_cast<std::size_t>(view.index(e))] += view.value(e);
+        } else {
+            for (Index k = 0; k < view.features; ++k)
+                mean[static_cast<std::size_t>(k)] +=
+                    view.value(i * view.row_stride + k * view.feature_stride);
+        }
+    }
+    for (double& m : mean) m /= static_cast<double>(view.n);
+    return mean;
+}
+
+Layout choose_layout(const RowsView& view, const KernelFunction& kernel) {
+    Layout layout;
+    const double share = density(view);
+    layout.sparse = view.features >= kSparseFeatures && share < kSparseDensity;
+    if (view.sparse && view.features > 65536) layout.sparse = true;
+    if (kernel.kind == KernelKind::laplacian) layout.pairing = Pairing::absolute_difference;
+    if (kernel.kind == KernelKind::rbf && !layout.sparse) layout.centre = column_means(view);
+    return layout;
+}
+
+}  // namespace
+
+template <class T>
+PointSet<T>::PointSet(const RowsView& view, const KernelFunction& kernel)
+    : n(view.n), features(view.features), layout(choose_layout(view, kernel)) {
+    fill(view, kernel);
+    if (kernel.kind == KernelKind::rbf && !(largest_half_square() <= kProductNormLimit)) {
+        // Sparse rows know products only: make them dense if there is room.
+        if (layout.sparse && n * features <= kDenseCells) {
+            layout.sparse = false;
+            layout.centre = column_means(view);
+            value.release();
+            std::vector<std::int32_t>().swap(feature);
+            std::vector<std::int64_t>().swap(ptr);
+            fill(view, kernel);
+        }
+        if (!layout.sparse && !(largest_half_square() <= kProductNormLimit))
+            layout.pairing = Pairing::squared_difference;
+    }
+    set_norms(kernel);
+}
+
+// The largest |x|^2 / 2 of the points as they are laid out; NaN if there is one.
+template <class T>
+double PointSet<T>::largest_half_square() const {
+    double largest = 0;
+    for (Index i = 0; i < n; ++i) {
+        const T* from =
+            layout.sparse ? value.data() + ptr[static_cast<std::size_t>(i)] : dense.data() + i * features;
+        const Index count = layout.sparse
+                                ? ptr[static_cast<std::size_t>(i) + 1] - ptr[static_cast<std::size_t>(i)]
+                                : features;
+        double sum = 0;
+        for (Index k = 0; k < count; ++k) sum += static_cast<double>(from[k]) * static_cast<double>(from[k]);
+        if (!(sum / 2 <= largest)) largest = sum / 2;
+    }
+    return largest;
+}
+
+template <class T>
+PointSet<T>::PointSet(const RowsView& view, const KernelFunction& kernel, const Layout& given)
+    : n(view.n), features(view.features), layout(given) {
+    fill(view, kernel);
+    set_norms(kernel);
+}
+
+template <class T>
+void PointSet<T>::fill(const RowsView& view, const KernelFunction& kernel) {
+    // |x - z|^2 / 2 of the scaled points is the exponent of 2 in the RBF kernel.
+    const double scale = kernel.kind == KernelKind::rbf ? std::sqrt(2 * kernel.gamma / std::log(2.0)) : 1.0;
+    if (layout.sparse) {
+        ptr.assign(static_cast<std::size_t>(n) + 1, 0);
+        std::vector<T> values;
+        for (Index i = 0; i < n; ++i) {
+            const Index end = view.sparse ? view.start(i + 1) : view.features;
+            for (Index e = view.sparse ? view.start(i) : 0; e < end; ++e) {
+                const double v =
+                    view.sparse ? view.value(e) : view.value(i * view.row_stride + e * view.feature_stride);
+                if (v == 0) continue;
+                values.push_back(static_cast<T>(v * scale));
+                feature.push_back(static_cast<std::int32_t>(view.sparse ? view.index(e) : e));
+            }
+            ptr[static_cast<std::size_t>(i) + 1] = static_cast<std::int64_t>(values.size());
+        }
+        value.resize(values.size());
+        std::copy(values.begin(), values.end(), value.data());
+        return;
+    }
+    dense.resize(static_cast<std::size_t>(n * features));
+    for (Index i = 0; i < n; ++i) {
+        T* row = dense.data() + i * features;
+        if (view.sparse) {
+            for (Index k = 0; k < features; ++k)
+                row[k] = layout.centre.empty()
+                             ? T(0)
+                             : static_cast<T>(-layout.centre[static_cast<std::size_t>(k)] * scale);
+            for (Index e = view.start(i); e < view.start(i + 1); ++e) {
+                const Index k = view.index(e);
+                const double c = layout.centre.empty() ? 0.0 : layout.centre[static_cast<std::size_t>(k)];
+                row[k] = static_cast<T>((view.value(e) - c) * scale);
+            }
+        } else {
+            for (Index k = 0; k < features; ++k) {
+                const double c = layout.centre.empty() ? 0.0 : layout.centre[static_cast<std::size_t>(k)];
+                row[k] =
+                    static_cast<T>((view.value(i * view.row_stride + k * view.feature_stride) - c) * scale);
+            }
+        }
+    }
+}
+
+// Norms are taken with the very loops that evaluate tiles, so that k(x, x) = 1 comes out exactly.
+template <class T>
+void PointSet<T>::set_norms(const KernelFunction& kernel) {
+    row_norm.assign(static_cast<std::size_t>(n), T(0));
+    column_norm.assign(static_cast<std::size_t>(n), T(0));
+    diagonal.assign(static_cast<std::size_t>(n), 0.0);
+
+    if (kernel.kind == KernelKind::rbf && layout.pairing == Pairing::product) {
+        KernelFunction product{KernelKind::linear, 1, 0, 1, 0};
+        PointKernel<T> self(product, *this, *this);
+        Workspace<T> work;
+        Buffer<T> tile(kTile * kPanel<T>);
+        for (Index i = 0; i < n; i += kPanel<T>) {
+            const int count = static_cast<int>(std::min<Index>(kPanel<T>, n - i));
+            self.load_columns(Subset::all(n), i, count, work);
+            self.tile(Subset::all(n), i, count, work, tile.data());
+            for (int r = 0; r < count; ++r)
+                row_norm[static_cast<std::size_t>(i + r)] = tile[static_cast<std::size_t>(r * kTile + r)] / 2;
+        }
+        std::copy(row_norm.data(), row_norm.data() + n, column_norm.data());
+    }
+    if (kernel.kind == KernelKind::laplacian && layout.sparse)
+        for (Index i = 0; i < n; ++i) {
+            double sum = 0;
+            for (auto e = ptr[static_cast<std::size_t>(i)]; e < ptr[static_cast<std::size_t>(i) + 1]; ++e)
+                sum += std::fabs(static_cast<double>(value[static_cast<std::size_t>(e)]));
+            column_norm[static_cast<std::size_t>(i)] = static_cast<T>(sum);
+        }
+
+    for (Index i = 0; i < n; ++i) {
+        double value_at = 1.0;
+        if (!kernel.shift_invariant()) {
+            double square = 0;
+            if (layout.sparse)
+                for (auto e = ptr[static_cast<std::size_t>(i)]; e < ptr[static_cast<std::size_t>(i) + 1]; ++e)
+                    square += static_cast<double>(value[static_cast<std::size_t>(e)]) *
+                              static_cast<double>(value[static_cast<std::size_t>(e)]);
+            else
+                for (Index k = 0; k < features; ++k) {
+                    const double v = static_cast<double>(dense[static_cast<std::size_t>(i * features + k)]);
+                    square += v * v;
+                }
+            value_at = square;
+            if (kernel.kind == KernelKind::polynomial)
+                value_at = std::pow(kernel.gamma * square + kernel.coef0, kernel.degree);
+            if (kernel.kind == KernelKind::sigmoid)
+                value_at = std::tanh(kernel.gamma * square + kernel.coef0);
+        }
+        diagonal[static_cast<std::size_t>(i)] = value_at + kernel.offset;
+    }
+}
+
+// --------------------------------------------------------------------------------------------- PointKernel
+
+template <class T>
+void PointKernel<T>::load_columns(Subset columns, Index first, int count, Workspace<T>& work) const {
+    work.columns.resize(static_cast<std::size_t>(count));
+    for (int c = 0; c < count; ++c) work.columns[static_cast<std::size_t>(c)] = columns[first + c];
+    work.column_norm.assign(kTile, T(0));
+    for (int c = 0; c < count; ++c)
+        work.column_norm[static_cast<std::size_t>(c)] =
+            z_.column_norm[static_cast<std::size_t>(work.columns[static_cast<std::size_t>(c)])];
+    if (z_.layout.sparse)
+        load_sparse_columns(work);
+    else
+        load_dense_columns(work);
+}
+
+template <class T>
+void PointKernel<T>::load_dense_columns(Workspace<T>& work) const {
+    constexpr int W = kPanel<T>;
+    const int count = static_cast<int>(work.columns.size());
+    const int lanes = lanes_for<T>(count);
+    const Index d = z_.features;
+    work.panels.resize(static_cast<std::size_t>(d * lanes));
+    for (int c = 0; c < lanes; ++c) {
+        // Lanes without a column repeat the last one: finite values that nobody reads.
+        const T* row = z_.dense.data() + work.columns[static_cast<std::size_t>(std::min(c, count - 1))] * d;
+        T* panel = work.panels.data() + static_cast<std::ptrdiff_t>(c / W) * W * d + c % W;
+        for (Index k = 0; k < d; ++k) panel[k * W] = row[k];
+    }
+}
+
+// Panels over all features, or, when there are very many, over the features that occur in these columns: slot
+// 0 is a line of zeros for all others.
+template <class T>
+void PointKernel<T>::load_sparse_columns(Workspace<T>& work) const {
+    constexpr int W = kPanel<T>;
+    const int count = static_cast<int>(work.columns.size());
+    const int lanes = lanes_for<T>(count);
+    Index slots = z_.features;
+    if (renumbers()) {
+        if (work.slot_of_feature.size() != static_cast<std::size_t>(z_.features))
+            work.slot_of_feature.assign(static_cast<std::size_t>(z_.features), 0);
+        for (std::int32_t f : work.touched) work.slot_of_feature[static_cast<std::size_t>(f)] = 0;
+        work.touched.clear();
+        for (Index column : work.columns)
+            for (auto e = z_.ptr[static_cast<std::size_t>(column)];
+                 e < z_.ptr[static_cast<std::size_t>(column) + 1]; ++e) {
+                const std::int32_t f = z_.feature[static_cast<std::size_t>(e)];
+                auto& slot = work.slot_of_feature[static_cast<std::size_t>(f)];
+                if (slot) continue;
+                work.touched.push_back(f);
+                slot = static_cast<std::int32_t>(work.touched.size());
+            }
+        slots = static_cast<Index>(work.touched.size()) + 1;
+    }
+    work.panels.assign(static_cast<std::size_t>(slots * lanes), T(0));
+    for (int c = 0; c < count; ++c) {
+        const auto column = static_cast<std::size_t>(work.columns[static_cast<std::size_t>(c)]);
+        T* panel = work.panels.data() + static_cast<std::ptrdiff_t>(c / W) * W * slots + c % W;
+        for (auto e = z_.ptr[column]; e < z_.ptr[column + 1]; ++e) {
+            Index slot = z_.feature[static_cast<std::size_t>(e)];
+            if (renumbers()) slot = work.slot_of_feature[static_cast<std::size_t>(slot)];
+            panel[slot * W] = z_.value[static_cast<std::size_t>(e)];
+        }
+    }
+}
+
+template <class T>
+void PointKernel<T>::tile(Subset rows, Index first, int count, Workspace<T>& work, T* out) const {
+    constexpr int W = kPanel<T>;
+    const SimdOps<T>& ops = simd<T>();
+    const int lanes = lanes_for<T>(static_cast<int>(work.columns.size()));
+    const Index d = x_.features;
+
+    const T* x = gather_rows(rows, first, count, work);
+    this->count(static_cast<std::uint64_t>(count) * work.columns.size());
+    if (direct()) {
+        for (int p = 0; p < lanes; p += W)
+            ops.rbf_values(x, d, count, static_cast<int>(d),
+                           work.panels.data() + static_cast<std::ptrdiff_t>(p) * d, work.row_norm.data(),
+                           work.column_norm.data() + p, static_cast<T>(kernel_.offset), out + p, kTile);
+        return;
+    }
+    if (x_.layout.sparse) {
+        const Index slots = static_cast<Index>(work.panels.size()) / lanes;
+        work.row_ptr.assign(1, 0);
+        work.row_feature.clear();
+        Index entries = 0;
+        for (int r = 0; r < count; ++r) {
+            const auto i = static_cast<std::size_t>(rows[first + r]);
+            entries += x_.ptr[i + 1] - x_.ptr[i];
+        }
+        work.row_value.resize(static_cast<std::size_t>(entries));
+        std::size_t at = 0;
+        for (int r = 0; r < count; ++r) {
+            const auto i = static_cast<std::size_t>(rows[first + r]);
+            for (auto e = static_cast<std::size_t>(x_.ptr[i]); e < static_cast<std::size_t>(x_.ptr[i + 1]);
+                 ++e) {
+                std::int32_t f = x_.feature[e];
+                if (renumbers()) {
+                    f = work.slot_of_feature[static_cast<std::size_t>(f)];
+                    // Only products vanish with the column's value; differences need every feature of the
+                    // row.
+                    if (f == 0 && x_.layout.pairing == Pairing::product) continue;
+                }
+                work.row_feature.push_back(f);
+                work.row_value[at++] = x_.value[e];
+            }
+            work.row_ptr.push_back(static_cast<std::int64_t>(at));
+        }
+        for (int p = 0; p < lanes; p += W)
+            ops.pair_sparse(x_.layout.pairing, work.row_value.data(), work.row_feature.data(),
+                            work.row_ptr.data(), count,
+                            work.panels.data() + static_cast<std::ptrdiff_t>(p) * slots, out + p, kTile);
+    } else {
+        for (int p = 0; p < lanes; p += W) {
+            const T* panel = work.panels.data() + static_cast<std::ptrdiff_t>(p) * d;
+            Index k = 0;
+            do {
+                const int depth = static_cast<int>(std::min<Index>(kDepth, d - k));
+                ops.pair_dense(x_.layout.pairing, x + k, d, 1, count, depth, panel + k * W, W, out + p, kTile,
+                               k > 0);
+                k += kDepth;
+            } while (k < d);
+        }
+    }
+    ops.transform(kernel_, x_.layout.pairing == Pairing::product, out, kTile, count, lanes,
+                  work.row_norm.data(), work.column_norm.data());
+}
+
+template <class T>
+bool PointKernel<T>::add_weighted(Subset rows, Index first, int count, Workspace<T>& work, const T* a,
+                                  T* y) const {
+    if (!direct()) return false;
+    constexpr int W = kPanel<T>;
+    const int lanes = lanes_for<T>(static_cast<int>(work.columns.size()));
+    const Index d = x_.features;
+    const T* x = gather_rows(rows, first, count, work);
+    for (int p = 0; p < lanes; p += W)
+        simd<T>().rbf_sum(x, d, count, static_cast<int>(d),
+                          work.panels.data() + static_cast<std::ptrdiff_t>(p) * d, work.row_norm.data(),
+                          work.column_norm.data() + p, static_cast<T>(kernel_.offset), a, y + p);
+    this->count(static_cast<std::uint64_t>(count) * work.columns.size());
+    return true;
+}
+
+// The norms of these rows, and for dense points their features one row after another.
+template <class T>
+const T* PointKernel<T>::gather_rows(Subset rows, Index first, int count, Workspace<T>& work) const {
+    work.row_norm.resize(static_cast<std::size_t>(count));
+    for (int r = 0; r < count; ++r)
+        work.row_norm[static_cast<std::size_t>(r)] = x_.row_norm[static_cast<std::size_t>(rows[first + r])];
+    if (x_.layout.sparse) return nullptr;
+    const Index d = x_.features;
+    if (!rows.list) return x_.dense.data() + first * d;
+    work.rows.resize(static_cast<std::size_t>(count * d));
+    for (int r = 0; r < count; ++r)
+        std::copy_n(x_.dense.data() + rows[first + r] * d, d, work.rows.data() + r * d);
+    return work.rows.data();
+}
+
+// -------------------------------------------------------------------------------------------- MatrixKernel
+
+template <class T>
+void MatrixKernel<T>::load_columns(Subset columns, Index first, int count, Workspace<T>& work) const {
+    work.columns.resize(static_cast<std::size_t>(count));
+    for (int c = 0; c < count; ++c) work.columns[static_cast<std::size_t>(c)] = columns[first + c];
+}
+
+template <class T>
+void MatrixKernel<T>::tile(Subset rows, Index first, int count, Workspace<T>& work, T* out) const {
+    const int columns = static_cast<int>(work.columns.size());
+    const int lanes = lanes_for<T>(columns);
+    for (int r = 0; r < count; ++r) {
+        const Index i = rows[first + r];
+        for (int c = 0; c < lanes; ++c)
+            out[r * kTile + c] =
+                c < columns ? static_cast<T>(at(i, work.columns[static_cast<std::size_t>(c)])) : T(0);
+    }
+    this->count(static_cast<std::uint64_t>(count) * work.columns.size());
+}
+
+// ------------------------------------------------------------------------------------------ FunctionKernel
+
+template <class T>
+void FunctionKernel<T>::load_columns(Subset columns, Index first, int count, Workspace<T>& work) const {
+    work.columns.resize(static_cast<std::size_t>(count));
+    for (int c = 0; c < count; ++c) work.columns[static_cast<std::size_t>(c)] = columns[first + c];
+}
+
+template <class T>
+void FunctionKernel<T>::tile(Subset rows, Index first, int count, Workspace<T>& work, T* out) const {
+    std::vector<Index> list(static_cast<std::size_t>(count));
+    for (int r = 0; r < count; ++r) list[static_cast<std::size_t>(r)] = rows[first + r];
+    const int columns = static_cast<int>(work.columns.size());
+    const int lanes = lanes_for<T>(columns);
+    function_(list.data(), count, work.columns.data(), columns, out);
+    for (int r = 0; r < count; ++r) {
+        for (int c = 0; c < columns; ++c) out[r * kTile + c] += static_cast<T>(offset_);
+        for (int c = columns; c < lanes; ++c) out[r * kTile + c] = T(0);
+    }
+    this->count(static_cast<std::uint64_t>(count) * work.columns.size());
+}
+
+template class PointSet<float>;
+template class PointSet<double>;
+template class PointKernel<float>;
+template class PointKernel<double>;
+template class MatrixKernel<float>;
+template class MatrixKernel<double>;
+template class FunctionKernel<float>;
+template class FunctionKernel<double>;
+
+}  // namespace sodm
