@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "kernel/kernel_source.hpp"
 #include "base/parallel.hpp"
+#include "kernel/kernel_source.hpp"
 
 namespace nb = nanobind;
 
@@ -74,6 +74,16 @@ class StopToken {
     std::atomic<bool> stopped_{false};
 };
 
+// Whether Ctrl-C has ended the program while this thread, not the main one, was at work. Signals reach the
+// main thread only; when that has died of one, the interpreter waits for the threads that are left, which
+// have nobody to work for. The GIL must be held.
+inline bool main_thread_was_interrupted() {
+    const nb::object main = nb::module_::import_("threading").attr("main_thread")();
+    if (nb::cast<bool>(main.attr("is_alive")())) return false;
+    const nb::object last = nb::getattr(nb::module_::import_("sys"), "last_type", nb::none());
+    return last.ptr() == PyExc_KeyboardInterrupt;
+}
+
 // Lets Ctrl-C through while the core runs without the GIL.
 class PythonMonitor : public Monitor {
   public:
@@ -82,6 +92,10 @@ class PythonMonitor : public Monitor {
         if (token_ && token_->stopped()) throw Interrupted();
         nb::gil_scoped_acquire gil;
         if (PyErr_CheckSignals() != 0) throw nb::python_error();
+        if (main_thread_was_interrupted()) {
+            PyErr_SetNone(PyExc_KeyboardInterrupt);
+            throw nb::python_error();
+        }
     }
 
   private:

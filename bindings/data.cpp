@@ -3,9 +3,9 @@
 #include <nanobind/stl/vector.h>
 
 #include "arrays.hpp"
+#include "module.hpp"
 #include "text/csv_parser.hpp"
 #include "text/libsvm_parser.hpp"
-#include "module.hpp"
 
 namespace sodm::bindings {
 

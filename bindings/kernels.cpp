@@ -4,9 +4,9 @@
 #include <numeric>
 
 #include "kernel/gram.hpp"
+#include "kernel/products.hpp"
 #include "module.hpp"
 #include "points.hpp"
-#include "kernel/products.hpp"
 
 namespace sodm::bindings {
 

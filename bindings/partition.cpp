@@ -3,8 +3,8 @@
 
 #include <tuple>
 
-#include "module.hpp"
 #include "kernel/pivoted_cholesky.hpp"
+#include "module.hpp"
 #include "sources.hpp"
 
 namespace sodm::bindings {

@@ -14,6 +14,11 @@
 
 namespace sodm {
 
+namespace {
+// How often a thread that waits for the others looks whether the caller wants to stop.
+constexpr std::chrono::milliseconds kAwake(20);
+}  // namespace
+
 void Monitor::check() {
     if (stop_requested()) throw Interrupted();
     const long long now = std::chrono::steady_clock::now().time_since_epoch().count();
@@ -47,8 +52,30 @@ struct Threads::Team {
             }
         } catch (...) {
             std::lock_guard<std::mutex> lock(mutex);
-            if (!error) error = std::current_exception();
-            failed = true;
+            fail();
+        }
+    }
+
+    // Remembers the exception being handled, the first one only. The mutex must be held.
+    void fail() {
+        if (!error) error = std::current_exception();
+        failed = true;
+    }
+
+    // Waits until the other threads are idle. A signal may come while they have long tasks and this thread,
+    // the only one that can see it, has none left: so it goes on looking.
+    void wait_until_idle(Monitor* monitor) {
+        std::unique_lock<std::mutex> lock(mutex);
+        while (!idle.wait_for(lock, kAwake, [&] { return busy == 0; })) {
+            if (!monitor || failed) continue;
+            lock.unlock();
+            try {
+                monitor->check();
+                lock.lock();
+            } catch (...) {
+                lock.lock();
+                fail();
+            }
         }
     }
 
@@ -81,6 +108,15 @@ Threads::~Threads() {
     for (auto& thread : team_->threads) thread.join();
 }
 
+void Threads::check(int worker) const {
+    if (team_->failed.load(std::memory_order_relaxed)) throw Interrupted();
+    if (!monitor_) return;
+    if (worker == 0)
+        monitor_->check();
+    else if (monitor_->stop_requested())
+        throw Interrupted();
+}
+
 void Threads::run(std::size_t n, const std::function<void(std::size_t, int)>& task) {
     if (count_ == 1 || n <= 1) {
         for (std::size_t k = 0; k < n; ++k) {
@@ -102,11 +138,11 @@ void Threads::run(std::size_t n, const std::function<void(std::size_t, int)>& ta
     }
     team.wake.notify_all();
     team.work(0, *this);
-    std::unique_lock<std::mutex> lock(team.mutex);
-    team.idle.wait(lock, [&] { return team.busy == 0; });
+    team.wait_until_idle(monitor_);
     if (team.error) {
         std::exception_ptr error = team.error;
         team.error = nullptr;
+        team.failed = false;  // the team lives on
         std::rethrow_exception(error);
     }
 }

@@ -17,8 +17,9 @@ struct Interrupted : std::runtime_error {
     Interrupted() : std::runtime_error("interrupted") {}
 };
 
-// How a caller watches and stops long work. `poll` runs on the thread that called the core, a few times a
-// second at most; it may throw. `stop` may be set from any thread.
+// How a caller watches and stops long work. `poll` runs on the thread that called the core, some twenty times
+// a second at most, while that thread works and while it waits for the others; it may throw. `stop` may be
+// set from any thread.
 class Monitor {
   public:
     virtual ~Monitor() = default;
@@ -27,7 +28,7 @@ class Monitor {
     void request_stop() { stop_.store(true, std::memory_order_relaxed); }
     bool stop_requested() const { return stop_.load(std::memory_order_relaxed); }
 
-    // Called between tasks by the coordinating thread: polls at most every 50 ms, throws if asked to stop.
+    // Called by the coordinating thread now and then: polls at most every 50 ms, throws if asked to stop.
     void check();
 
   private:
@@ -50,14 +51,9 @@ class Threads {
     // exception is rethrown here once all threads are idle again.
     void run(std::size_t n, const std::function<void(std::size_t task, int worker)>& task);
 
-    // For tasks that last: call now and then from inside; throws when the caller wants to stop.
-    void check(int worker) const {
-        if (!monitor_) return;
-        if (worker == 0)
-            monitor_->check();
-        else if (monitor_->stop_requested())
-            throw Interrupted();
-    }
+    // For tasks that last: call now and then from inside; throws when the caller wants to stop, or when
+    // another task has failed.
+    void check(int worker) const;
 
   private:
     struct Team;

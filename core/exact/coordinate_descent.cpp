@@ -14,12 +14,12 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "exact/coordinate_sweeps.hpp"
-#include "kernel/gram.hpp"
 #include "base/lanczos.hpp"
-#include "kernel/products.hpp"
 #include "base/random.hpp"
+#include "exact/coordinate_sweeps.hpp"
 #include "exact/solve.hpp"
+#include "kernel/gram.hpp"
+#include "kernel/products.hpp"
 
 namespace sodm {
 
@@ -159,15 +159,15 @@ class Descent {
             Machine<Loss>& machine = machines_[c];
             Random random(options_.seed + c);
             // The gap decides; sweeping only stops by itself when nothing moves any more.
-            machine.iterations = sweep(
-                k.data(), n_, shift_, machine.y, problem_.weights, machine.q.data(), machine.g.data(),
-                machine.f.data(), loss_, 1e-14, options_.max_iter, random, [&] {
-                    threads_.check(worker);
-                    assess(machine, problem_.weights, loss_);
-                    if (worker == 0 && options_.progress)
-                        options_.progress(Progress{"dcd", n_, ++reports_, machine.gap, machine.violation});
-                    return finished(machine);
-                });
+            const SweepRows<T> rows{
+                k.data(),        n_, shift_, machine.y, problem_.weights, machine.q.data(), machine.g.data(),
+                machine.f.data()};
+            machine.iterations = sweep(rows, loss_, 1e-14, options_.max_iter, random, threads_, worker, [&] {
+                assess(machine, problem_.weights, loss_);
+                if (worker == 0 && options_.progress)
+                    options_.progress(Progress{"dcd", n_, ++reports_, machine.gap, machine.violation});
+                return finished(machine);
+            });
             assess(machine, problem_.weights, loss_);
         });
     }
@@ -296,11 +296,10 @@ class Descent {
             }
             const Values before = g;
             Random random(options_.seed + static_cast<std::uint64_t>(round) * 1000003u + c);
-            sweep(block.data(), size, shift_, y.data(), s.data(), q.data(), g.data(), f.data(), loss_,
-                  std::max(0.05 * worst, 0.3 * options_.violation), 1000, random, [&] {
-                      threads_.check(worker);
-                      return false;
-                  });
+            const SweepRows<T> here{block.data(), size,     shift_,   y.data(),
+                                    s.data(),     q.data(), g.data(), f.data()};
+            sweep(here, loss_, std::max(0.05 * worst, 0.3 * options_.violation), 1000, random, threads_,
+                  worker, [] { return false; });
             for (Index k = 0; k < size; ++k) {
                 machine.g[at(set[at(k)])] = g[at(k)];
                 change[c * at(size) + at(k)] = y[at(k)] * (g[at(k)] - before[at(k)]);

@@ -6,21 +6,37 @@
 #include <numeric>
 #include <vector>
 
-#include "kernel/kernel_source.hpp"
+#include "base/parallel.hpp"
 #include "base/random.hpp"
+#include "kernel/kernel_source.hpp"
 
 namespace sodm {
 
-// Sweeps over a stored square block k (n x n): g and f of its rows. Returns the sweeps made. Stops when no
-// row violates KKT by more than `tol`, or `after_sweep` says so.
+// The rows of a stored square block: signs, weights and k(x, x) + shift are read, duals and f are changed.
+template <class T>
+struct SweepRows {
+    const T* k;  // n x n kernel values
+    Index n;
+    double shift;
+    const double *y, *s, *q;
+    double *g, *f;
+};
+
+// Between two looks at the caller's wish to stop there are so many values of the block: some milliseconds.
+constexpr Index kValuesBetweenChecks = Index(1) << 24;
+
+// Sweeps in random order. Returns the sweeps made. Stops when no row violates KKT by more than `tol`, or
+// `after_sweep` says so.
 template <class T, class Loss, class AfterSweep>
-int sweep(const T* k, Index n, double shift, const double* y, const double* s, const double* q, double* g,
-          double* f, const Loss& loss, double tol, int max_sweeps, Random& random, AfterSweep after_sweep) {
+int sweep(const SweepRows<T>& rows, const Loss& loss, double tol, int max_sweeps, Random& random,
+          const Threads& threads, int worker, AfterSweep after_sweep) {
     const SimdOps<T>& ops = simd<T>();
+    const auto [k, n, shift, y, s, q, g, f] = rows;
     std::vector<Index> active(static_cast<std::size_t>(n));
     std::iota(active.begin(), active.end(), Index(0));
     double last_violation = HUGE_VAL, recheck = 0;
     int sweeps = 0;
+    Index values = 0;
     while (sweeps < max_sweeps) {
         random.shuffle(active);
         double worst = 0;
@@ -38,8 +54,14 @@ int sweep(const T* k, Index n, double shift, const double* y, const double* s, c
             g[i] += step;
             ops.add_scaled(k + i * n, step * y[i], f, n);
             f[i] += shift * step * y[i];
+            values += n;
+            if (values >= kValuesBetweenChecks) {
+                threads.check(worker);
+                values = 0;
+            }
         }
         ++sweeps;
+        threads.check(worker);
         const bool whole = active.size() == static_cast<std::size_t>(n);
         active.resize(kept);
         last_violation = worst;

@@ -34,26 +34,30 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "exact/coordinate_sweeps.hpp"
 #include "base/lanczos.hpp"
-#include "exact/newton_machine.hpp"
-#include "kernel/products.hpp"
 #include "base/random.hpp"
+#include "exact/coordinate_sweeps.hpp"
+#include "exact/newton_machine.hpp"
 #include "exact/solve.hpp"
+#include "exact/step_policy.hpp"
 #include "exact/working_matrix.hpp"
+#include "exact/working_set.hpp"
+#include "kernel/products.hpp"
 
 namespace sodm {
 
 namespace {
 
-constexpr Index kDense = 640;           // levels up to this size are solved by Cholesky, to the last digit
+constexpr Index kDense = 640;           // working sets up to this size are factored
 constexpr Index kSmallestLevel = 1000;  // rows of the first subsample, at least
-constexpr int kMaxInner = 60;           // Newton steps on one working set
-constexpr int kMaxRounds = 30;          // working sets of one level
-constexpr double kLevelTol = 0.03;      // relative gap at which a subsample has told enough
-constexpr Index kSweepRows = 8000;      // most rows of a level that begins with coordinate sweeps
-constexpr int kPolish = 3;              // passes of coordinate steps when the gap is closed
-constexpr int kSweeps = 20, kMostSweeps = 100;
+// Who asks for a gap below kPrecise gets what there is to be had where systems are factored: a step or two
+// more, and no digit is missing.
+constexpr double kPrecise = 1e-5, kLastDigit = 1e-13;
+constexpr int kMaxInner = 60;                   // Newton steps on one working set
+constexpr int kMaxRounds = 30;                  // working sets of one level
+constexpr double kLevelTol = 0.03;              // relative gap at which a subsample has told enough
+constexpr Index kSweepRows = 8000;              // most rows of a level that begins with coordinate sweeps
+constexpr int kSweeps = 20, kMostSweeps = 100;  // of coordinate steps before the first Newton step
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
@@ -67,7 +71,7 @@ class Newton {
           loss_(loss),
           options_(options),
           threads_(threads),
-          iterative_(source, options, threads) {}
+          iterative_(source, problem, options, threads) {}
 
     Solution run() {
         machines_.resize(at(problem_.count));
@@ -190,8 +194,7 @@ class Newton {
     // on while they close the gap, and cost as much as one Newton step where they do not.
     void sweep_first(Index m) {
         const auto bytes = at(m) * at(m) * sizeof(T);
-        if (m <= kDense || m > kSweepRows || bytes > options_.cache_bytes || problem_.maybe_indefinite)
-            return;
+        if (m > kSweepRows || bytes > options_.cache_bytes || problem_.maybe_indefinite) return;
         const OdmLoss loss = level_loss(m);
         const Subset rows{order_.data(), m};
         Buffer<T> k(at(m) * at(m));
@@ -202,22 +205,21 @@ class Newton {
             Values g(at(m), 0.0);
             int sweeps = 0;
             double before = HUGE_VAL;
-            sweep(k.data(), m, shift_, machine.y.data(), machine.s.data(), machine.q.data(), g.data(),
-                  machine.f.data(), loss, 1e-3, kMostSweeps, random, [&] {
-                      threads_.check(worker);
-                      if (++sweeps < kSweeps || sweeps % (kSweeps / 2) != 0) return false;
-                      for (std::size_t i = 0; i < g.size(); ++i) machine.a[i] = machine.y[i] * g[i];
-                      machine.assess(loss);
-                      const bool enough = machine.gap > 0.7 * before || machine.gap <= options_.tol;
-                      before = machine.gap;
-                      return enough;
-                  });
+            const SweepRows<T> all{
+                k.data(),         m,        shift_,          machine.y.data(), machine.s.data(),
+                machine.q.data(), g.data(), machine.f.data()};
+            sweep(all, loss, 1e-3, kMostSweeps, random, threads_, worker, [&] {
+                if (++sweeps < kSweeps || sweeps % (kSweeps / 2) != 0) return false;
+                for (std::size_t i = 0; i < g.size(); ++i) machine.a[i] = machine.y[i] * g[i];
+                machine.assess(loss);
+                const bool enough =
+                    machine.gap > 0.7 * before || machine.gap <= std::max(options_.tol, kPrecise);
+                before = machine.gap;
+                return enough;
+            });
             for (std::size_t i = 0; i < g.size(); ++i) machine.a[i] = machine.y[i] * g[i];
+            machine.iterations = 1;  // together they count as a step
         });
-    }
-
-    bool finished(const Machine& machine, double tol, double violation) const {
-        return !machine.guessed && machine.gap <= tol && machine.violation <= violation;
     }
 
     void level(Index m, bool last) {
@@ -225,148 +227,79 @@ class Newton {
         // A subsample is there for its f alone: one working set, primal steps, until the primal hardly falls.
         const double tol = last ? options_.tol : std::max(options_.tol, kLevelTol);
         const double violation = last ? options_.violation : HUGE_VAL;
-        std::vector<Index> members;
-        std::vector<char> is_member(at(m), 0);
+        const StepPolicy goal(loss, tol, violation, !last);
+        WorkingSet set(m);
+        Index held = 0;  // members that `iterative_` has
+        bool stalled = false;
         for (int round = 0; round < (last ? kMaxRounds : 1); ++round) {
             bool all = true;
             double gap = 0;
             for (Machine& machine : machines_) {
                 machine.assess(loss);
-                all &= finished(machine, tol, violation);
+                all &= goal.finished(machine);
                 gap = std::max(gap, machine.gap);
             }
-            if ((all && (m > kDense || !last || round > 0)) || total_iterations_ >= options_.max_iter) return;
+            if (all || total_iterations_ >= options_.max_iter) return;
 
-            const auto fresh = choose(members, is_member, loss, m);
-            if (round > 0 && fresh.empty() && stalled_) return;
-            std::unique_ptr<WorkingMatrix> dense;
-            std::vector<Index> rows;
-            for (Index p : m <= kDense ? members : fresh) rows.push_back(order_[at(p)]);
-            if (m <= kDense)
-                dense = std::make_unique<DenseMatrix<T>>(source_, rows, threads_);
-            else if (fresh.size() == members.size())
-                iterative_.assign(rows);
-            else
-                iterative_.append(rows);
+            const auto fresh = set.extend(machines_, loss);
+            if (round > 0 && fresh.empty() && stalled) return;
+            const std::unique_ptr<WorkingMatrix> dense = matrix_of(set, fresh, held);
             WorkingMatrix& matrix = dense ? *dense : iterative_;
-
-            std::vector<Machine> local = gather(members);
+            std::vector<Machine> local = set.gather(machines_);
             // Rows outside the working set may still come in: no use solving it much better than the level is
             // solved.
-            const double wanted =
-                m <= kDense && last ? 1e-13 : std::max(0.5 * tol, 0.03 * std::min(gap, 1.0));
-            solve_working_set(matrix, local, loss, wanted, 0.7 * violation * std::max(1.0, wanted / tol), m);
-            scatter(local, members);
-            std::vector<Index> others;
-            for (Index i = 0; i < m; ++i)
-                if (!is_member[at(i)]) others.push_back(i);
-            evaluate(others);
+            double wanted = std::max(0.5 * tol, 0.03 * std::min(gap, 1.0));
+            if (dense && last && tol < kPrecise) wanted = kLastDigit;
+            const StepPolicy policy(loss, wanted, 0.7 * violation * std::max(1.0, wanted / tol), !last);
+            stalled = solve_working_set(matrix, local, loss, policy, m) == 0;
+            set.scatter(local, machines_);
+            evaluate(set.others());
         }
     }
 
-    // Adds rows to the working set: those outside the dead zone of some machine, and those nearest to its
-    // edge, an eighth as many again. Returns the new ones; a set that is mostly dead weight is made anew.
-    std::vector<Index> choose(std::vector<Index>& members, std::vector<char>& is_member, const OdmLoss& loss,
-                              Index m) const {
-        Values distance(at(m), HUGE_VAL);  // into the dead zone, negative outside
-        for (const Machine& machine : machines_)
-            for (Index i = 0; i < m; ++i) {
-                const double margin = machine.y[at(i)] * machine.f[at(i)];
-                double inside = std::min(margin - (1 - loss.theta), 1 + loss.theta - margin);
-                if (machine.a[at(i)] != 0) inside = std::min(inside, -1e-9);
-                distance[at(i)] = std::min(distance[at(i)], inside);
-            }
-        std::vector<Index> outside, inside;
-        for (Index i = 0; i < m; ++i) {
-            if (distance[at(i)] < 0)
-                outside.push_back(i);
-            else
-                inside.push_back(i);
-        }
-        if (m <= kDense) {  // everything is a member
-            outside.insert(outside.end(), inside.begin(), inside.end());
-            inside.clear();
-        }
-        const auto margin = std::min(inside.size(), outside.size() / 8 + 64);
-        if (margin > 0) {
-            std::nth_element(inside.begin(), inside.begin() + static_cast<Index>(margin) - 1, inside.end(),
-                             [&](Index p, Index q) {
-                                 return distance[at(p)] < distance[at(q)] ||
-                                        (distance[at(p)] == distance[at(q)] && p < q);
-                             });
-            outside.insert(outside.end(), inside.begin(), inside.begin() + static_cast<Index>(margin));
-        }
-        std::sort(outside.begin(), outside.end());
-        std::vector<Index> fresh;
-        for (Index i : outside)
-            if (!is_member[at(i)]) fresh.push_back(i);
-        if (4 * (members.size() + fresh.size()) > 5 * outside.size()) {
-            std::fill(is_member.begin(), is_member.end(), char(0));
-            members.clear();
-            fresh = outside;
-        }
-        members.insert(members.end(), fresh.begin(), fresh.end());
-        for (Index i : fresh) is_member[at(i)] = 1;
-        return fresh;
+    // The matrix of the working set: a dense one where that is cheap, else null and `iterative_` brought up
+    // to date.
+    std::unique_ptr<WorkingMatrix> matrix_of(const WorkingSet& set, const std::vector<Index>& fresh,
+                                             Index& held) {
+        const auto rows_at = [&](const std::vector<Index>& positions) {
+            std::vector<Index> rows;
+            for (Index p : positions) rows.push_back(order_[at(p)]);
+            return rows;
+        };
+        const auto size = static_cast<Index>(set.members().size());
+        if (size <= kDense)
+            return std::make_unique<DenseMatrix<T>>(source_, rows_at(set.members()),
+                                                    problem_.maybe_indefinite, threads_);
+        if (held > 0 && held + static_cast<Index>(fresh.size()) == size)
+            iterative_.append(rows_at(fresh));
+        else
+            iterative_.assign(rows_at(set.members()));
+        held = size;
+        return nullptr;
     }
 
-    std::vector<Machine> gather(const std::vector<Index>& members) const {
-        std::vector<Machine> local(machines_.size());
-        for (std::size_t c = 0; c < machines_.size(); ++c) {
-            local[c].resize(members.size());
-            local[c].iterations = machines_[c].iterations;
-            local[c].guessed = machines_[c].guessed;
-            for (std::size_t k = 0; k < members.size(); ++k) {
-                const auto i = at(members[k]);
-                local[c].y[k] = machines_[c].y[i];
-                local[c].s[k] = machines_[c].s[i];
-                local[c].q[k] = machines_[c].q[i];
-                local[c].a[k] = machines_[c].a[i];
-                local[c].f[k] = machines_[c].f[i];
-            }
-        }
-        return local;
-    }
-    void scatter(const std::vector<Machine>& local, const std::vector<Index>& members) {
-        for (std::size_t c = 0; c < machines_.size(); ++c) {
-            machines_[c].iterations = local[c].iterations;
-            machines_[c].guessed = local[c].guessed;
-            for (std::size_t k = 0; k < members.size(); ++k) {
-                machines_[c].a[at(members[k])] = local[c].a[k];
-                machines_[c].f[at(members[k])] = local[c].f[k];
-            }
-        }
-    }
-
-    void solve_working_set(WorkingMatrix& matrix, std::vector<Machine>& local, const OdmLoss& loss,
-                           double tol, double violation, Index m) {
-        stalled_ = true;
-        const bool coarse = !std::isfinite(violation);
+    // Newton steps until all machines are done or stuck; returns how many.
+    int solve_working_set(WorkingMatrix& matrix, std::vector<Machine>& local, const OdmLoss& loss,
+                          const StepPolicy& policy, Index m) {
         for (Machine& machine : local) machine.assess(loss);
-        for (int inner = 0; inner < kMaxInner && total_iterations_ < options_.max_iter; ++inner) {
+        int inner = 0;
+        for (; inner < kMaxInner && total_iterations_ < options_.max_iter; ++inner) {
             std::vector<Step> steps;
             for (Machine& machine : local) {
-                if (machine.stuck || finished(machine, tol, violation)) continue;
-                // Single rows that are still wrong when the gap is closed are a matter for coordinate steps;
-                // once, because these may open the gap again.
-                const bool polish = !machine.dual_steps && machine.gap <= tol && !machine.polished;
-                machine.polished |= polish;
-                for (int pass = polish ? kPolish : machine.dual_steps ? 1 : 0; pass > 0; --pass) {
+                if (machine.stuck || policy.finished(machine)) continue;
+                for (int pass = policy.passes(machine); pass > 0 && !policy.finished(machine); --pass) {
                     matrix.relax(machine, loss, shift_);
                     machine.assess(loss);
-                    if (finished(machine, tol, violation)) break;
                 }
-                if (finished(machine, tol, violation)) continue;
-                steps.push_back(guess(machine, loss, tol, violation));
+                if (!policy.finished(machine)) steps.push_back(policy.propose(machine));
             }
-            if (steps.empty()) return;
-            stalled_ = false;
+            if (steps.empty()) break;
             std::vector<Step*> list;
             for (Step& step : steps) list.push_back(&step);
             while (!matrix.solve(list, shift_)) {
                 raise_shift(matrix, local);
                 for (Machine& machine : local) machine.assess(loss);
-                for (Step& step : steps) step = guess(*step.machine, loss, tol, violation);
+                for (Step& step : steps) step = policy.propose(*step.machine);
             }
             std::vector<const Values*> in;
             std::vector<Values> fx;
@@ -380,7 +313,7 @@ class Newton {
             double worst = 0, worst_violation = 0;
             for (std::size_t v = 0; v < steps.size(); ++v) {
                 for (std::size_t i = 0; i < fx[v].size(); ++i) fx[v][i] += shift_ * steps[v].x[i];
-                advance(*steps[v].machine, steps[v].x, fx[v], loss, coarse);
+                policy.advance(*steps[v].machine, steps[v].x, fx[v]);
                 worst = std::max(worst, steps[v].machine->gap);
                 worst_violation = std::max(worst_violation, steps[v].machine->violation);
             }
@@ -388,84 +321,7 @@ class Newton {
             if (options_.progress)
                 options_.progress(Progress{"newton", m, total_iterations_, worst, worst_violation});
         }
-    }
-
-    // Goes to the Newton point, or as far towards it as the objective falls, and chooses the next step's
-    // kind.
-    static void advance(Machine& machine, const Values& x, const Values& fx, const OdmLoss& loss,
-                        bool coarse) {
-        const double objective = machine.objective, gap = machine.absolute_gap;
-        ++machine.iterations;
-        Machine whole = machine;
-        whole.a = x;
-        whole.f = fx;
-        whole.assess(loss);
-        // Where the best f is nearly the one we have (contradictory rows, large lam) the primal moves by
-        // rounding alone, while the duals, and with them the gap, still have all the way to go.
-        const bool closes = whole.absolute_gap < 0.5 * machine.absolute_gap;
-        const bool falls =
-            machine.guessed || (machine.dual_steps ? whole.dual <= machine.dual
-                                                   : closes || whole.objective <= machine.objective);
-        whole.guessed = false;
-        if (falls) {
-            std::swap(machine, whole);
-        } else {
-            const double length = line_search(machine, x, fx, loss, machine.dual_steps);
-            for (std::size_t i = 0; i < x.size(); ++i) {
-                machine.a[i] += length * (x[i] - machine.a[i]);
-                machine.f[i] += length * (fx[i] - machine.f[i]);
-            }
-            machine.assess(loss);
-        }
-        if (coarse) {
-            machine.stuck = machine.objective > 0.98 * objective;
-        } else if (machine.dual_steps) {
-            if (machine.absolute_gap < 0.7 * machine.gap_to_beat) {
-                machine.gap_to_beat = machine.absolute_gap;
-                return;
-            }
-            machine.a = machine.kept_a;
-            machine.f = machine.kept_f;
-            machine.assess(loss);
-            machine.dual_steps = false;
-            machine.primal_only = machine.patience *= 2;
-        } else {
-            if (machine.primal_only > 0) --machine.primal_only;
-            if (falls || machine.primal_only > 0 || machine.gap > 0.2) {
-                // Nothing gained, twice: rounding has the last word.
-                const bool gained =
-                    machine.absolute_gap < 0.9 * gap || objective - machine.objective > 1e-10 * objective;
-                machine.idle = gained ? 0 : machine.idle + 1;
-                machine.stuck = machine.idle >= 2;
-                return;
-            }
-            machine.dual_steps = true;
-            machine.kept_a = machine.a;
-            machine.kept_f = machine.f;
-            machine.gap_to_beat = machine.absolute_gap;
-        }
-    }
-
-    // Which rows a Newton step takes to be active, and on which side.
-    Step guess(Machine& machine, const OdmLoss& loss, double tol, double violation) const {
-        const std::size_t n = machine.size();
-        Step step;
-        step.machine = &machine;
-        step.side.assign(n, 0);
-        for (Values* values : {&step.inverse_d, &step.target, &step.x}) values->assign(n, 0.0);
-        for (std::size_t i = 0; i < n; ++i) {
-            const double y = machine.y[i], g = y * machine.a[i], m = y * machine.f[i];
-            const double to = machine.dual_steps ? loss.prox(machine.q[i] * g - m, machine.q[i], machine.s[i])
-                                                 : loss.lift(m, machine.s[i]);
-            if (to == 0) continue;
-            step.side[i] = to > 0 ? 1 : -1;
-            step.inverse_d[i] = machine.s[i] / (to > 0 ? loss.low : loss.high);
-            step.target[i] = y * (to > 0 ? 1 - loss.theta : 1 + loss.theta);
-            step.x[i] = machine.dual_steps ? machine.a[i] : y * to;
-        }
-        step.cg_target = std::max(0.2 * tol * std::fabs(machine.objective), 0.02 * machine.absolute_gap);
-        if (machine.gap <= tol && machine.violation > violation) step.cg_target *= 0.01;
-        return step;
+        return inner;
     }
 
     // The kernel is not positive semidefinite on these rows: solve k + shift I instead.
@@ -503,7 +359,8 @@ class Newton {
             out.gap.push_back(machine.gap);
             out.violation.push_back(machine.violation);
             out.iterations.push_back(machine.iterations);
-            out.converged.push_back(finished(machine, options_.tol, options_.violation));
+            out.converged.push_back(
+                StepPolicy(loss_, options_.tol, options_.violation, false).finished(machine));
         }
         out.method = "newton";
         out.shift = shift_;
@@ -520,7 +377,6 @@ class Newton {
     std::vector<Machine> machines_;
     double shift_ = 0;
     int total_iterations_ = 0;
-    bool stalled_ = false;
 };
 
 }  // namespace

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "kernel/kernel_source.hpp"
 #include "base/loss.hpp"
+#include "kernel/kernel_source.hpp"
 
 namespace sodm {
 

@@ -6,8 +6,8 @@
 #include <stdexcept>
 
 #include "base/linalg.hpp"
-#include "kernel/products.hpp"
 #include "base/random.hpp"
+#include "kernel/products.hpp"
 
 namespace sodm {
 

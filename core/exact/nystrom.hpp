@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernel/kernel_source.hpp"
 #include "base/parallel.hpp"
+#include "kernel/kernel_source.hpp"
 
 namespace sodm {
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "kernel/kernel_source.hpp"
 #include "base/loss.hpp"
 #include "base/parallel.hpp"
+#include "kernel/kernel_source.hpp"
 
 namespace sodm {
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/linalg.hpp"
 #include "kernel/products.hpp"
@@ -23,8 +24,12 @@ Index rank_for(Index n) { return std::min<Index>({n / 3, static_cast<Index>(6.5 
 // --------------------------------------------------------------------------------------------- DenseMatrix
 
 template <class T>
-DenseMatrix<T>::DenseMatrix(const KernelSource<T>& source, const std::vector<Index>& rows, Threads& threads)
-    : n_(static_cast<Index>(rows.size())), threads_(threads), k_(at(n_ * n_)) {
+DenseMatrix<T>::DenseMatrix(const KernelSource<T>& source, const std::vector<Index>& rows,
+                            bool maybe_indefinite, Threads& threads)
+    : n_(static_cast<Index>(rows.size())),
+      maybe_indefinite_(maybe_indefinite),
+      threads_(threads),
+      k_(at(n_ * n_)) {
     const Subset all{rows.data(), n_};
     kernel_block(source, all, all, k_.data(), n_, threads);
 }
@@ -46,13 +51,19 @@ bool DenseMatrix<T>::solve(const std::vector<Step*>& steps, double shift) {
             if (step->inverse_d[at(i)] > 0) active.push_back(i);
         const auto m = static_cast<Index>(active.size());
         Values matrix(at(m * m)), b(at(m));
-        for (Index r = 0; r < m; ++r) {
-            const double* row = k_.data() + active[at(r)] * n_;
-            for (Index c = 0; c <= r; ++c) matrix[at(r * m + c)] = row[active[at(c)]];
-            matrix[at(r * m + r)] += 1 / step->inverse_d[at(active[at(r)])] + shift;
-            b[at(r)] = step->target[at(active[at(r)])];
+        double trace = 0, jitter = 0;
+        while (true) {
+            for (Index r = 0; r < m; ++r) {
+                const double* row = k_.data() + active[at(r)] * n_;
+                for (Index c = 0; c <= r; ++c) matrix[at(r * m + c)] = row[active[at(c)]];
+                if (jitter == 0) trace += row[active[at(r)]];
+                matrix[at(r * m + r)] += 1 / step->inverse_d[at(active[at(r)])] + shift + jitter;
+                b[at(r)] = step->target[at(active[at(r)])];
+            }
+            if (cholesky(matrix.data(), m, threads_)) break;
+            if (maybe_indefinite_) return false;
+            jitter = std::max(4 * jitter, static_cast<double>(std::numeric_limits<T>::epsilon()) * trace);
         }
-        if (!cholesky(matrix.data(), m, threads_)) return false;
         cholesky_solve(matrix.data(), m, b.data());
         std::fill(step->x.begin(), step->x.end(), 0.0);
         for (Index r = 0; r < m; ++r) step->x[at(active[at(r)])] = b[at(r)];
@@ -160,7 +171,11 @@ bool IterativeMatrix<T>::solve(const std::vector<Step*>& steps, double shift) {
             for (std::size_t i = 0; i < q.size(); ++i)
                 q[i] = run.inverse[i] > 0 ? q[i] + run.d[i] * run.p[i] : 0.0;
             const double curvature = dot(run.p.data(), q.data(), n);
-            if (!(curvature > 0)) return false;
+            if (!(curvature > 0)) {
+                if (maybe_indefinite_) return false;
+                run.r.assign(at(n), 0.0);  // no further: the next look finds nothing left to do
+                continue;
+            }
             const double length = run.rz / curvature;
             for (std::size_t i = 0; i < q.size(); ++i) {
                 run.step->x[i] += length * run.p[i];

@@ -4,20 +4,12 @@
 #include <memory>
 #include <vector>
 
-#include "kernel/gram.hpp"
-#include "exact/newton_machine.hpp"
 #include "exact/nystrom.hpp"
 #include "exact/solve.hpp"
+#include "exact/step_policy.hpp"
+#include "kernel/gram.hpp"
 
 namespace sodm {
-
-// The system of one Newton step: which rows are in, with which sign.
-struct Step {
-    Machine* machine;
-    std::vector<signed char> side;  // 1 below the dead zone, -1 above, 0 not in A
-    Values inverse_d, target, x;    // 1 / D (0 outside A), t, start and solution
-    double cg_target = 0;
-};
 
 // Products and solves with the Gram matrix of one working set.
 class WorkingMatrix {
@@ -26,7 +18,9 @@ class WorkingMatrix {
     virtual Index size() const = 0;
     // y[v] = K x[v]
     virtual void multiply(const std::vector<const Values*>& x, std::vector<Values>& y) = 0;
-    // Solves for step.x. False when the matrix turned out not to be positive definite.
+    // Solves for step.x. False when the matrix turned out not to be positive semidefinite and need not be. A
+    // kernel that is so by its formula only looks indefinite by rounding: then the solution is as good as
+    // rounding lets it be, and the step that is made of it judged like any other.
     virtual bool solve(const std::vector<Step*>& steps, double shift) = 0;
     // A pass of coordinate steps.
     virtual void relax(Machine& machine, const OdmLoss& loss, double shift) = 0;
@@ -36,7 +30,8 @@ class WorkingMatrix {
 template <class T>
 class DenseMatrix : public WorkingMatrix {
   public:
-    DenseMatrix(const KernelSource<T>& source, const std::vector<Index>& rows, Threads& threads);
+    DenseMatrix(const KernelSource<T>& source, const std::vector<Index>& rows, bool maybe_indefinite,
+                Threads& threads);
     Index size() const override { return n_; }
     void multiply(const std::vector<const Values*>& x, std::vector<Values>& y) override;
     bool solve(const std::vector<Step*>& steps, double shift) override;
@@ -44,6 +39,7 @@ class DenseMatrix : public WorkingMatrix {
 
   private:
     Index n_;
+    bool maybe_indefinite_;
     Threads& threads_;
     Values k_;
 };
@@ -52,8 +48,10 @@ class DenseMatrix : public WorkingMatrix {
 template <class T>
 class IterativeMatrix : public WorkingMatrix {
   public:
-    IterativeMatrix(const KernelSource<T>& source, const Options& options, Threads& threads)
-        : threads_(threads),
+    IterativeMatrix(const KernelSource<T>& source, const Problem& problem, const Options& options,
+                    Threads& threads)
+        : maybe_indefinite_(problem.maybe_indefinite),
+          threads_(threads),
           gram_(source, options.cache_bytes, threads),
           factor_(source, threads),
           seed_(options.seed) {}
@@ -70,6 +68,7 @@ class IterativeMatrix : public WorkingMatrix {
   private:
     struct Run;  // conjugate gradients of one machine
 
+    bool maybe_indefinite_;
     Threads& threads_;
     GramMatrix<T> gram_;
     NystromFactor<T> factor_;

@@ -6,8 +6,8 @@
 #include <functional>
 #include <vector>
 
-#include "kernel/kernel_source.hpp"
 #include "base/parallel.hpp"
+#include "kernel/kernel_source.hpp"
 
 namespace sodm {
 

@@ -7,8 +7,8 @@
 #include <functional>
 #include <vector>
 
-#include "kernel/kernel_function.hpp"
 #include "base/memory.hpp"
+#include "kernel/kernel_function.hpp"
 #include "simd/ops.hpp"
 
 namespace sodm {

@@ -11,8 +11,8 @@
 
 #include <vector>
 
-#include "kernel/kernel_source.hpp"
 #include "base/parallel.hpp"
+#include "kernel/kernel_source.hpp"
 
 namespace sodm {
 

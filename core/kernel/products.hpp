@@ -1,8 +1,8 @@
 // The operations on kernel values: a block of them, and the fused product that never stores them.
 #pragma once
 
-#include "kernel/kernel_source.hpp"
 #include "base/parallel.hpp"
+#include "kernel/kernel_source.hpp"
 
 namespace sodm {
 

@@ -14,8 +14,8 @@
 #include <memory>
 #include <vector>
 
-#include "linear/linear_rows.hpp"
 #include "base/parallel.hpp"
+#include "linear/linear_rows.hpp"
 
 namespace sodm {
 

@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "linear/linear_rows.hpp"
 #include "base/parallel.hpp"
+#include "linear/linear_rows.hpp"
 
 namespace sodm {
 

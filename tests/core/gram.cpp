@@ -5,8 +5,8 @@
 #include <random>
 
 #include "check.hpp"
-#include "points.hpp"
 #include "kernel/products.hpp"
+#include "points.hpp"
 
 using namespace sodm;
 using namespace sodm::test;

@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "check.hpp"
-#include "points.hpp"
 #include "kernel/products.hpp"
+#include "points.hpp"
 
 using namespace sodm;
 using namespace sodm::test;

@@ -3,8 +3,8 @@
 
 #include <random>
 
-#include "check.hpp"
 #include "base/lanczos.hpp"
+#include "check.hpp"
 
 using namespace sodm;
 using namespace sodm::test;

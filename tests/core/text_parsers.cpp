@@ -1,8 +1,8 @@
 // The parsers of text: exact numbers, errors by line and column, the same rows however the text is cut.
+#include "base/random.hpp"
 #include "check.hpp"
 #include "text/csv_parser.hpp"
 #include "text/libsvm_parser.hpp"
-#include "base/random.hpp"
 
 using namespace sodm;
 

@@ -5,8 +5,8 @@
 #include <thread>
 #include <vector>
 
-#include "check.hpp"
 #include "base/parallel.hpp"
+#include "check.hpp"
 
 using namespace sodm;
 
@@ -124,6 +124,60 @@ void monitor_polls_on_the_calling_thread_and_stops() {
     }
 }
 
+struct LateMonitor : Monitor {
+    std::atomic<bool> ready{false};
+    void poll() override {
+        if (ready) throw std::runtime_error("a signal");
+    }
+};
+
+// The calling thread has no task left while another works on: it still sees a signal, and the task ends.
+void a_waiting_caller_still_polls() {
+    for (int n_threads : {2, 3, 8}) {
+        LateMonitor monitor;
+        Threads threads(n_threads, &monitor);
+        std::atomic<bool> others_work{false};
+        std::string message;
+        try {
+            threads.run(static_cast<std::size_t>(n_threads), [&](std::size_t, int worker) {
+                if (worker == 0) {
+                    while (!others_work) std::this_thread::yield();
+                    monitor.ready = true;
+                    return;
+                }
+                others_work = true;
+                while (true) {
+                    threads.check(worker);
+                    std::this_thread::yield();
+                }
+            });
+        } catch (const std::runtime_error& error) {
+            message = error.what();
+        }
+        CHECK(message == "a signal");
+    }
+}
+
+// A task that fails ends the long tasks beside it, without any monitor.
+void a_failure_ends_the_tasks_beside_it() {
+    Threads threads(3);
+    std::atomic<int> working{0};
+    CHECK(test::throws<std::logic_error>([&] {
+        threads.run(3, [&](std::size_t k, int worker) {
+            ++working;
+            while (working < 3) std::this_thread::yield();
+            if (k == 2) throw std::logic_error("no");
+            while (true) {
+                threads.check(worker);
+                std::this_thread::yield();
+            }
+        });
+    }));
+    int done = 0;
+    threads.run(1, [&](std::size_t, int) { ++done; });
+    CHECK(done == 1);
+}
+
 void thread_counts_follow_the_convention() {
     const int all = resolve_threads(-1);
     CHECK(all >= 1);
@@ -142,6 +196,8 @@ int main() {
     a_team_inside_a_team();
     teams_side_by_side();
     monitor_polls_on_the_calling_thread_and_stops();
+    a_waiting_caller_still_polls();
+    a_failure_ends_the_tasks_beside_it();
     thread_counts_follow_the_convention();
     return test::failures();
 }

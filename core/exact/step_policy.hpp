@@ -1,0 +1,46 @@
+// Newton's steps: which system a machine solves next, and how far it goes towards the solution.
+//
+// Primal steps are the rule. Where one had to be shortened although the gap is small already, dual steps are
+// tried, and taken back if the gap does not fall. newton.cpp says what the two kinds are.
+#pragma once
+
+#include "base/loss.hpp"
+#include "exact/newton_machine.hpp"
+
+namespace sodm {
+
+// The system (K_AA + D_A) x_A = t_A of one Newton step: which rows are in, with which sign.
+struct Step {
+    Machine* machine;
+    std::vector<signed char> side;  // 1 below the dead zone, -1 above, 0 not in A
+    Values inverse_d, target, x;    // 1 / D (0 outside A), t, start and solution
+    double cg_target = 0;           // absolute duality gap that the residual may stand for
+};
+
+class StepPolicy {
+  public:
+    // `coarse`: the machine is wanted for its f alone, so only the primal counts.
+    StepPolicy(const OdmLoss& loss, double tol, double violation, bool coarse)
+        : loss_(loss), tol_(tol), violation_(violation), coarse_(coarse) {}
+
+    bool finished(const Machine& machine) const {
+        return !machine.guessed && machine.gap <= tol_ && machine.violation <= violation_;
+    }
+    // Coordinate passes before the machine's next step.
+    int passes(Machine& machine) const;
+    // Which rows the next step takes to be active, and on which side.
+    Step propose(Machine& machine) const;
+    // Goes to the Newton point x with f = fx, or as far towards it as the objective falls, and chooses the
+    // kind of the next step.
+    void advance(Machine& machine, const Values& x, const Values& fx) const;
+
+  private:
+    void judge_dual_step(Machine& machine) const;
+    void judge_primal_step(Machine& machine, bool whole, double objective, double gap) const;
+
+    const OdmLoss& loss_;
+    double tol_, violation_;
+    bool coarse_;
+};
+
+}  // namespace sodm
