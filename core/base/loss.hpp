@@ -58,6 +58,8 @@ struct HingeLoss {
     double primal(double m, double s) const { return cost * s * std::max(0.0, 1 - m); }
     double dual(double g, double) const { return -g; }
     double prox(double r, double q, double s) const { return std::min(cost * s, std::max(0.0, (r + 1) / q)); }
+    // Full where a row has a loss.
+    double lift(double m, double s) const { return m < 1 ? cost * s : 0.0; }
     double feasible(double g, double s) const { return std::min(cost * s, std::max(0.0, g)); }
     double violation(double m, double g, double s, double q) const {
         return std::fabs(prox(q * g - m, q, s) - g) * q;

@@ -67,7 +67,7 @@ class Descent {
 
     Solution run() {
         start();
-        if (problem_.start) {  // which may be good enough
+        if (started()) {  // which may be good enough
             bool all = true;
             for (auto& machine : machines_) {
                 assess(machine, problem_.weights, loss_);
@@ -87,6 +87,7 @@ class Descent {
 
   private:
     static std::size_t at(Index i) { return static_cast<std::size_t>(i); }
+    bool started() const { return problem_.start || problem_.start_decision; }
     bool finished(const Machine<Loss>& machine) const {
         return machine.gap <= options_.tol && machine.violation <= options_.violation;
     }
@@ -98,9 +99,13 @@ class Descent {
             machine.y = problem_.signs + c * n_;
             machine.g.assign(at(n_), 0.0);
             machine.f.assign(at(n_), 0.0);
-            if (problem_.start)
-                for (Index i = 0; i < n_; ++i)
-                    machine.g[at(i)] = loss_.feasible(problem_.start[c * n_ + i], problem_.weights[i]);
+            for (Index i = 0; i < n_; ++i) {
+                const double s = problem_.weights[i];
+                if (problem_.start)
+                    machine.g[at(i)] = loss_.feasible(problem_.start[c * n_ + i], s);
+                else if (problem_.start_decision)
+                    machine.g[at(i)] = loss_.lift(machine.y[i] * problem_.start_decision[c * n_ + i], s);
+            }
         }
         if (problem_.maybe_indefinite) {
             GramMatrix<T> gram(source_, options_.cache_bytes, threads_);
@@ -119,7 +124,7 @@ class Descent {
             machine.q.resize(at(n_));
             for (Index i = 0; i < n_; ++i) machine.q[at(i)] = std::max(source_.diagonal(i) + shift_, 1e-12);
         }
-        if (problem_.start) refresh(all_rows());
+        if (started()) refresh(all_rows());
     }
 
     std::vector<Index> all_rows() const {
@@ -187,7 +192,7 @@ class Descent {
         for (auto& machine : machines_) assess(machine, problem_.weights, loss_);
         for (int round = 0; round < options_.max_iter; ++round) {
             double worst = 0;
-            if (round > 0 || problem_.start) worst = choose(set, capacity);
+            if (round > 0 || started()) worst = choose(set, capacity);
             const Values change = solve_block(set, block, round, worst > 0 ? worst : 1.0);
             spread(set, change, everything);
             bool all = true;

@@ -20,8 +20,9 @@ struct Problem {
     const double* signs = nullptr;    // count x n, +-1
     const double* weights = nullptr;  // n, > 0
     const double* start = nullptr;    // count x n duals to start from, or null
-    // count x n values of some f, or null; f need not come from any duals on these rows. Newton takes its
-    // first active set from it when there is no `start`.
+    // count x n values of some f, or null; f need not come from any duals on these rows. Used when there is
+    // no `start`: Newton takes its first active set from it, coordinate descent starts from the duals that
+    // the optimality conditions assign to it (the lift).
     const double* start_decision = nullptr;
     bool maybe_indefinite = false;  // the kernel may not be positive semidefinite
 };

@@ -84,8 +84,6 @@ def solve(
     SolveResult
     """
     odm = loss if isinstance(loss, OdmLoss) else None
-    if start is None and start_decision is not None and (solver == "dcd" or odm is None):
-        start = loss.lift(signs * start_decision, weights)
     result = _core.solve(
         source,
         np.ascontiguousarray(signs, dtype=np.float64),
