@@ -27,7 +27,7 @@ from sodm.estimators.parameters import check_choice, check_flag, check_integer, 
 from sodm.estimators.progress import make_progress
 from sodm.estimators.threads import threads_for
 from sodm.estimators.weights import check_sample_weight, class_weights
-from sodm.problem.distant import DistantRows
+from sodm.problem.array_rows import as_row_set
 from sodm.problem.fold import fold, row_hashes
 from sodm.problem.kernels import KERNELS, Kernel, is_symmetric, resolve_gamma
 from sodm.problem.losses import HingeLoss, Loss, OdmLoss
@@ -139,14 +139,17 @@ class KernelMachineClassifier(ClassifierMixin, BaseEstimator):
     ) -> tuple[Problem, NDArray[np.int64]]:
         """Leave out rows of weight zero and fold repeats; which rows of X are left is returned too."""
         n_threads = threads_for(self.n_jobs)
-        rows = X if len(kept) == X.shape[0] else _select(X, kept)
+        rows = as_row_set(X)
+        rows = rows if len(kept) == rows.shape[0] else rows.select(kept)
         if self.kernel == "precomputed":
-            rows = rows if len(kept) == X.shape[1] else rows[:, kept]
-            if not is_symmetric(rows):
+            matrix = rows.gather()
+            matrix = matrix if len(kept) == X.shape[1] else matrix[:, kept]
+            rows = as_row_set(matrix)
+            if not is_symmetric(matrix):
                 raise ValueError("kernel='precomputed' needs a symmetric kernel matrix X; use (X + X.T) / 2.")
         else:
             folded = fold(rows, codes, weights, n_threads)
-            rows, weights = _select(rows, folded.first), folded.weights
+            rows, weights = rows.select(folded.first), folded.weights
             codes, kept = codes[folded.first], kept[folded.first]
         kernel = Kernel(
             self.kernel,
@@ -366,11 +369,6 @@ def unchanged_on_failure(estimator: BaseEstimator) -> Iterator[None]:
 def _scalar_if_one(values: NDArray[Any]) -> Any:
     """A plain number for two classes, an array with one entry per class for more."""
     return values[0].item() if len(values) == 1 else np.asarray(values)
-
-
-def _select(rows: Any, index: NDArray[np.int64]) -> Any:
-    """Some of the rows; those that are elsewhere stay there."""
-    return rows.select(index) if isinstance(rows, DistantRows) else rows[index]
 
 
 def _equal(A: Any, B: Any) -> bool:

@@ -177,7 +177,7 @@ class ODMClassifier(KernelMachineClassifier):
 
     def _train(self, problem: Problem, progress: Callable[[dict[str, Any]], Any] | None) -> SolveResult:
         return solve(
-            problem.kernel.source(problem.rows),
+            problem.kernel.source(problem.rows.gather()),
             problem.signs,
             problem.weights,
             problem.loss,

@@ -8,11 +8,11 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
-from sodm.problem.distant import DistantRows
+from sodm.problem.array_rows import as_row_set
+from sodm.problem.row_set import RowSet
 
 RandomState = int | np.random.RandomState | None
 
@@ -45,7 +45,7 @@ class Partitioner(BaseEstimator):
 
         Parameters
         ----------
-        X : array or CSR matrix of shape (n, n_features)
+        X : array or CSR matrix of shape (n, n_features), or RowSet
             The rows; for a precomputed kernel, the matrix of its values.
         y : array of shape (n,) or None
             Class labels, of any kind. None: rows have no class.
@@ -61,7 +61,7 @@ class Partitioner(BaseEstimator):
         assignment : int array of shape (n,)
             Values from 0 to K - 1.
         """
-        X = as_rows(X)
+        X = as_row_set(X)
         n = X.shape[0]
         check_n_partitions(n_partitions, n)
         rng = check_random_state(random_state)
@@ -70,22 +70,12 @@ class Partitioner(BaseEstimator):
     @abstractmethod
     def _split(
         self,
-        X: Any,
+        X: RowSet,
         classes: NDArray[np.intp],
         n_partitions: int,
         kernel: KernelLike | None,
         rng: np.random.RandomState,
     ) -> NDArray[np.intp]: ...
-
-
-def as_rows(X: Any) -> Any:
-    """X as something whose rows can be picked: a two-dimensional array, CSR, or rows elsewhere."""
-    if isinstance(X, DistantRows):
-        return X
-    X = X.tocsr() if sparse.issparse(X) else np.asarray(X)
-    if X.ndim != 2:
-        raise ValueError(f"X must have two dimensions, rows and features; it has {X.ndim}.")
-    return X
 
 
 def check_n_partitions(n_partitions: Any, n: int) -> None:

@@ -13,7 +13,6 @@ from sodm.partition.base import (
     KernelLike,
     Partitioner,
     RandomState,
-    as_rows,
     check_at_least_one,
     check_n_partitions,
     require_kernel,
@@ -21,7 +20,8 @@ from sodm.partition.base import (
 from sodm.partition.basis import Basis, chunks
 from sodm.partition.dealing import sample_rows
 from sodm.partition.kernel_kmeans import kernel_kmeans
-from sodm.problem.distant import each
+from sodm.problem.array_rows import as_row_set
+from sodm.problem.row_set import RowSet
 
 
 class ClusterPartitioner(Partitioner):
@@ -65,7 +65,7 @@ class ClusterPartitioner(Partitioner):
 
     def _split(
         self,
-        X: Any,
+        X: RowSet,
         classes: NDArray[np.intp],
         n_partitions: int,
         kernel: KernelLike | None,
@@ -95,7 +95,7 @@ class ClusterPartitioner(Partitioner):
             Cluster only these rows of X: with the support vectors of the current solution, this is the
             adaptive clustering of DC-SVM.
         """
-        X = as_rows(X)
+        X = as_row_set(X)
         check_n_partitions(n_clusters, X.shape[0])
         rng = check_random_state(random_state)
         chosen = np.arange(X.shape[0]) if rows is None else np.asarray(rows, dtype=np.intp)
@@ -134,4 +134,4 @@ class ClusterPartitioner(Partitioner):
                 np.argmax(basis.apply(rows[run], means) - half_norms, axis=1, out=nearest[run])
             return nearest
 
-        return each(as_rows(X), of)
+        return as_row_set(X).map_rows(of)

@@ -12,7 +12,7 @@ To all of them `offset` is added, a constant feature in kernel space, which is h
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -21,14 +21,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sodm import _core
-from sodm.problem.distant import DistantRows
+from sodm.problem.array_rows import as_row_set
+from sodm.problem.chunks import chunks
 from sodm.problem.rows import canonical, csr_parts
 
 KERNELS = ("linear", "rbf", "poly", "sigmoid", "laplacian", "precomputed")
 Precision = Literal["single", "double"]
-
-# Elements of a temporary array made at a time: 8 MB of doubles.
-_BLOCK = 2**20
 
 
 def resolve_gamma(gamma: str | float, X: Any, weights: NDArray[np.float64] | None = None) -> float:
@@ -38,7 +36,7 @@ def resolve_gamma(gamma: str | float, X: Any, weights: NDArray[np.float64] | Non
     ----------
     gamma : {"scale", "auto"} or float
         "scale" is 1 / (n_features * variance of all values of X), "auto" is 1 / n_features.
-    X : ndarray or CSR matrix
+    X : ndarray, CSR matrix or RowSet
     weights : ndarray, optional
         A row of weight k counts as k rows.
 
@@ -53,55 +51,17 @@ def resolve_gamma(gamma: str | float, X: Any, weights: NDArray[np.float64] | Non
     if gamma == "auto":
         return 1.0 / X.shape[1]
     if gamma == "scale":
-        variance = _variance(X, weights)
+        n = X.shape[0]
+        shares = np.full(n, 1.0 / n) if weights is None else weights / weights.sum()
+        variance = as_row_set(X).variance(shares)
         return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
     raise ValueError(f"gamma must be 'scale', 'auto' or a number, got {gamma!r}.")
 
 
-def _variance(X: Any, weights: NDArray[np.float64] | None) -> float:
-    """Variance of all values of X, rows weighted, without a copy of X."""
-    n, d = X.shape
-    share = np.full(n, 1.0 / n) if weights is None else weights / weights.sum()
-    if isinstance(X, DistantRows):
-        return _variance_apart(X, share)
-    if sparse.issparse(X):
-        row = np.repeat(np.arange(n), np.diff(X.indptr))
-        per_value = share[row] / d
-        mean = float(per_value @ X.data)
-        square = float(per_value @ X.data.astype(np.float64) ** 2)
-        return max(square - mean**2, 0.0) if square > 0 else 0.0
-    mean = sum(float(share[s] @ X[s].mean(axis=1, dtype=np.float64)) for s in _chunks(n, d))
-    return sum(float(share[s] @ ((X[s] - mean) ** 2).mean(axis=1, dtype=np.float64)) for s in _chunks(n, d))
-
-
-def _variance_apart(X: DistantRows, share: NDArray[np.float64]) -> float:
-    """The same for rows that are elsewhere, in one pass: of each row its mean and its own variance."""
-    n, d = X.shape
-
-    def add_up(numbers: NDArray[np.float64]) -> float:
-        return sum(float(share[s] @ numbers[s]) for s in _chunks(n, d))
-
-    def moments(rows: Any) -> NDArray[np.float64]:
-        if sparse.issparse(rows):
-            rows = rows.astype(np.float64)
-            means, squares = (np.asarray(rows.power(k).sum(axis=1)).ravel() / d for k in (1, 2))
-            return np.column_stack([means, squares - means**2])
-        means = rows.mean(axis=1, dtype=np.float64)
-        return np.column_stack([means, ((rows - means[:, None]) ** 2).mean(axis=1, dtype=np.float64)])
-
-    means, own = X.each(moments).T
-    return max(add_up(own) + add_up((means - add_up(means)) ** 2), 0.0)
-
-
 def is_symmetric(K: NDArray[Any]) -> bool:
     """Whether a square matrix equals its transpose, up to rounding in single precision."""
-    largest = max((float(np.abs(K[s]).max()) for s in _chunks(*K.shape)), default=0.0)
-    return all(float(np.abs(K[s] - K[:, s].T).max()) <= 1e-5 * largest for s in _chunks(*K.shape))
-
-
-def _chunks(n: int, width: int) -> Iterator[slice]:
-    step = max(1, _BLOCK // max(1, width))
-    return (slice(start, min(n, start + step)) for start in range(0, n, step))
+    largest = max((float(np.abs(K[s]).max()) for s in chunks(*K.shape)), default=0.0)
+    return all(float(np.abs(K[s] - K[:, s].T).max()) <= 1e-5 * largest for s in chunks(*K.shape))
 
 
 @dataclass(frozen=True)
@@ -193,7 +153,7 @@ class Kernel:
             product = _core.apply(b, a, columns, self.n_threads).T
         else:
             product = np.empty((A.shape[0], columns.shape[0]))
-            for rows in _chunks(A.shape[0], columns.shape[1]):
+            for rows in chunks(A.shape[0], columns.shape[1]):
                 product[rows] = self._call(A[rows], B) @ columns.T
             product += self.offset * columns.sum(axis=1)
         return product if np.ndim(V) == 2 else product[:, 0]

@@ -13,9 +13,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
-from sodm.problem.fold import row_hashes
 from sodm.problem.problem import Problem
 from sodm.trees.history import Record, Seconds, Summary
 from sodm.trees.merge import Index, Solved
@@ -149,8 +147,7 @@ def data_fingerprint(problem: Problem) -> str:
     """A digest of rows, labels, weights and warm start, the same for dense and CSR."""
     digest = hashlib.sha256(str(problem.rows.shape).encode())
     start = np.empty(0) if problem.start is None else problem.start
-    rows = row_hashes(problem.rows if sparse.issparse(problem.rows) else np.asarray(problem.rows))
-    for array in (rows, problem.signs, problem.weights, start):
+    for array in (problem.rows.hashes(), problem.signs, problem.weights, start):
         digest.update(np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()
 
