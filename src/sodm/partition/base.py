@@ -12,13 +12,15 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from sodm.problem.array_rows import as_row_set
+from sodm.problem.evaluator import KernelEvaluator
+from sodm.problem.kernels import Kernel
 from sodm.problem.row_set import RowSet
 
 RandomState = int | np.random.RandomState | None
 
 
 class KernelLike(Protocol):
-    """A kernel, as far as partitions need it; `sodm.problem.kernels.Kernel` is one."""
+    """Kernel values, as far as partitions need them; `sodm.problem.evaluator.KernelEvaluator` gives them."""
 
     def block(self, A: Any, B: Any) -> NDArray[np.float64]:
         """The matrix K(A, B)."""
@@ -38,7 +40,7 @@ class Partitioner(BaseEstimator):
         X: Any,
         y: ArrayLike | None,
         n_partitions: int,
-        kernel: KernelLike | None = None,
+        kernel: Kernel | KernelLike | None = None,
         random_state: RandomState = None,
     ) -> NDArray[np.intp]:
         """The number of the partition of each row.
@@ -51,8 +53,9 @@ class Partitioner(BaseEstimator):
             Class labels, of any kind. None: rows have no class.
         n_partitions : int
             K, from 1 to n.
-        kernel : KernelLike, optional
-            What distances are measured with; partitioners in input space do without.
+        kernel : Kernel or KernelLike, optional
+            What distances are measured with; partitioners in input space do without. The values of a Kernel
+            are computed in single precision by one thread, those of a KernelEvaluator as it says.
         random_state : int, RandomState or None
             The same number gives the same partitions, whatever the number of threads.
 
@@ -65,7 +68,8 @@ class Partitioner(BaseEstimator):
         n = X.shape[0]
         check_n_partitions(n_partitions, n)
         rng = check_random_state(random_state)
-        return self._split(X, class_codes(y, n), int(n_partitions), kernel, rng)
+        values = None if kernel is None else evaluator_of(kernel)
+        return self._split(X, class_codes(y, n), int(n_partitions), values, rng)
 
     @abstractmethod
     def _split(
@@ -91,6 +95,11 @@ def class_codes(y: ArrayLike | None, n: int) -> NDArray[np.intp]:
     if labels.shape != (n,):
         raise ValueError(f"y must have one label for each of the {n} rows of X; its shape is {labels.shape}.")
     return np.unique(labels, return_inverse=True)[1].astype(np.intp, copy=False)
+
+
+def evaluator_of(kernel: Kernel | KernelLike) -> KernelLike:
+    """What computes the values of a kernel."""
+    return KernelEvaluator(kernel) if isinstance(kernel, Kernel) else kernel
 
 
 def require_kernel(kernel: KernelLike | None, owner: object) -> KernelLike:

@@ -15,12 +15,14 @@ from sodm.partition.base import (
     RandomState,
     check_at_least_one,
     check_n_partitions,
+    evaluator_of,
     require_kernel,
 )
 from sodm.partition.basis import Basis, chunks
 from sodm.partition.dealing import sample_rows
 from sodm.partition.kernel_kmeans import kernel_kmeans
 from sodm.problem.array_rows import as_row_set
+from sodm.problem.kernels import Kernel
 from sodm.problem.row_set import RowSet
 
 
@@ -77,7 +79,7 @@ class ClusterPartitioner(Partitioner):
         self,
         X: Any,
         n_clusters: int,
-        kernel: KernelLike,
+        kernel: Kernel | KernelLike,
         random_state: RandomState = None,
         rows: ArrayLike | None = None,
     ) -> ClusterPartitioner:
@@ -89,7 +91,7 @@ class ClusterPartitioner(Partitioner):
             The rows, as for `split`.
         n_clusters : int
             From 1 to n.
-        kernel : KernelLike
+        kernel : Kernel or KernelLike
         random_state : int, RandomState or None
         rows : int array, optional
             Cluster only these rows of X: with the support vectors of the current solution, this is the
@@ -105,7 +107,7 @@ class ClusterPartitioner(Partitioner):
             )
         n_samples = max(check_at_least_one(self.n_samples, "n_samples"), 10 * n_clusters)
         self.sample_rows_ = chosen[sample_rows(len(chosen), n_samples, rng)]
-        self._basis = Basis.of(kernel, X, self.sample_rows_)
+        self._basis = Basis.of(evaluator_of(kernel), X, self.sample_rows_)
         max_iter = check_at_least_one(self.max_iter, "max_iter")
         found = kernel_kmeans(self._basis.gram(X), n_clusters, max_iter, rng)
         self.sample_clusters_, self._means, self._half_norms = found.clusters, found.means, found.norms / 2

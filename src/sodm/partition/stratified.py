@@ -104,7 +104,9 @@ class StratifiedPartitioner(Partitioner):
             self._angle = minimal_principal_angle(*self._compared)
         return self._angle
 
-    def _choose_landmarks(self, X: RowSet, kernel: KernelLike, searched: NDArray[np.intp]) -> NDArray[np.intp]:
+    def _choose_landmarks(
+        self, X: RowSet, kernel: KernelLike, searched: NDArray[np.intp]
+    ) -> NDArray[np.intp]:
         rank = check_at_least_one(self.n_landmarks, "n_landmarks")
         pivots = greedy_pivots(kernel, X, searched, rank)
         # No pivot at all means that all rows are zero in feature space: one stratum.

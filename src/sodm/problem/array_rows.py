@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -47,7 +48,7 @@ class ArrayRows(RowSet):
     def sum_over_rows(self, function: Callable[[Any, Array], Array], coefficients: Array) -> Array:
         used = np.flatnonzero(np.any(coefficients != 0, axis=0))
         runs = (used[first : first + ROWS_AT_ONCE] for first in range(0, len(used), ROWS_AT_ONCE))
-        return sum(function(self.values[run], coefficients[:, run]) for run in runs)
+        return reduce(np.add, (function(self.values[run], coefficients[:, run]) for run in runs))
 
     def gather(self) -> Any:
         return self.values

@@ -93,7 +93,7 @@ class RowSet(ABC):
     def find_repeats(
         self, labels: NDArray[np.int64], n_threads: int = 1
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The first of each set of equal rows, in the order of their hashes, and for every row its place there.
+        """The first of each set of equal rows, ordered by their hashes, and for every row its place there.
 
         Rows that are not in one place are taken for equal if 128 bits of hashes are.
         """

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sodm.engines.base import Arrays, Block, Table
+from sodm.problem.evaluator import KernelEvaluator
 from sodm.problem.problem import Problem
 from sodm.trees.local import decide
 
@@ -55,12 +56,12 @@ class Reading:
 class Probe:
     """At most so many rows of a problem, drawn at random."""
 
-    def __init__(self, problem: Problem, n_rows: int, seed: int) -> None:
+    def __init__(self, problem: Problem, kernel: KernelEvaluator, n_rows: int, seed: int) -> None:
         n = len(problem.weights)
         rows = np.arange(n)
         if n_rows < n:
             rows = np.sort(np.random.RandomState(seed).permutation(n)[:n_rows])
-        self.problem = problem
+        self.problem, self.kernel = problem, kernel
         self.block = Table(problem.rows, problem.signs, problem.weights).take(rows)
         self.rows_per_probed = n / len(rows)  # how many rows each one stands for
 
@@ -74,7 +75,7 @@ class Probe:
         """Look at the machine with these duals; its f at these rows may be known already."""
         block, loss = self.block, self.problem.loss
         if decision is None:
-            decision = machine_values(self.problem, duals, block)
+            decision = machine_values(self.problem, self.kernel, duals, block)
         g, weights = duals[:, block.columns], block.weights
         rest = self.problem.weights.sum() - weights.sum()
         if self.rows_per_probed > 1 and rest > 0:
@@ -88,13 +89,13 @@ class Probe:
         return Reading(decision, objective, dual, self.rows_per_probed == 1.0)
 
 
-def machine_values(problem: Problem, duals: Array, block: Block) -> Array:
+def machine_values(problem: Problem, kernel: KernelEvaluator, duals: Array, block: Block) -> Array:
     """f of the machine with these duals at the rows of a block, shape (n_problems, m)."""
-    kernel, coefficients = problem.kernel, problem.signs * duals
+    coefficients = problem.signs * duals
     support = np.flatnonzero(np.any(duals != 0, axis=0))
     if len(support) == 0:
         return np.zeros((len(duals), block.rows.shape[0]))
-    if kernel.name == "precomputed":  # its rows are known by their numbers
+    if kernel.precomputed:  # its rows are known by their numbers
         return decide(kernel, block, support, coefficients[:, support])
     return problem.rows.sum_over_rows(partial(decide, kernel, block), coefficients)
 
