@@ -26,6 +26,7 @@ from sodm.partition import (
     StratifiedPartitioner,
 )
 from sodm.partition.theory import dual_objective
+from sodm.problem.evaluator import KernelEvaluator
 from sodm.problem.kernels import Kernel
 from sodm.problem.losses import OdmLoss
 from sodm.solvers import exact
@@ -62,7 +63,7 @@ def costs() -> None:
     print("data | rows x features | " + " | ".join(map(repr, systems)) + " | 1000 pivots of 20,000 rows")
     for name, gamma in GAMMA.items():
         X, y = load(name)
-        kernel = Kernel("rbf", gamma=gamma, n_threads=n_threads)
+        kernel = KernelEvaluator(Kernel("rbf", gamma=gamma), n_threads=n_threads)
         times = [seconds(p, X, y, 16, kernel) for p in systems]
         points = kernel.points(X[:20_000])
         start = time.perf_counter()
@@ -76,7 +77,7 @@ def costs() -> None:
     rng = np.random.default_rng(1)
     pick = rng.integers(0, len(X), 4_000_000)
     X = X[pick] + rng.normal(0, 0.01, (len(pick), X.shape[1])).astype(np.float32)
-    kernel = Kernel("rbf", gamma=0.5, n_threads=n_threads)
+    kernel = KernelEvaluator(Kernel("rbf", gamma=0.5), n_threads=n_threads)
     for partitioner in (StratifiedPartitioner(), RandomPartitioner()):
         taken = seconds(partitioner, X, y[pick], 64, kernel)
         print(f"4,000,000 x 18, 64 partitions, {partitioner}: {taken:.2f}")
@@ -109,7 +110,7 @@ def quality() -> None:
     print("data | " + " | ".join(map(repr, systems)))
     for name, gamma in GAMMA.items():
         X, y = (part[:1600] for part in load(name))
-        kernel, loss = Kernel("rbf", gamma=gamma, precision="double"), OdmLoss(LAM[name], 0.5, 0.5)
+        kernel, loss = KernelEvaluator(Kernel("rbf", gamma=gamma), "double"), OdmLoss(LAM[name], 0.5, 0.5)
         K = kernel.block(X, X)
         best = dual_objective(K, y, solve(K, y, loss), loss)
         gaps = []

@@ -172,13 +172,14 @@ def simulate(run: dict[str, Any], cores: int) -> float:
 def start_table(name: str, lam: float) -> dict[str, Any]:
     """Dual gap of merged starts and sweeps from there: the table of the scale correction."""
     from sodm.partition import StratifiedPartitioner
+    from sodm.problem.evaluator import KernelEvaluator
     from sodm.problem.kernels import Kernel
     from sodm.problem.losses import OdmLoss
     from sodm.solvers.exact import solve
 
     X, y, _, _ = data.split(name)
     X, signs, n, k = X[:6400], np.where(y[:6400] == y.max(), 1.0, -1.0)[None], 6400, 16
-    kernel, loss, ones = Kernel("rbf", 2.0), OdmLoss(lam, 0.5, 0.3), np.ones(n)
+    kernel, loss, ones = KernelEvaluator(Kernel("rbf", 2.0)), OdmLoss(lam, 0.5, 0.3), np.ones(n)
     part = StratifiedPartitioner().split(X, signs[0], k, kernel, 0)
     literal = np.zeros((1, n))
     for j in range(k):

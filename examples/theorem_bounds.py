@@ -20,6 +20,7 @@ from sklearn.preprocessing import MinMaxScaler
 from sodm import _core
 from sodm.partition import StratifiedPartitioner
 from sodm.partition.theory import dual_objective, theorem1, theorem2
+from sodm.problem.evaluator import KernelEvaluator
 from sodm.problem.kernels import Kernel
 from sodm.problem.losses import OdmLoss
 from sodm.solvers import exact
@@ -44,7 +45,7 @@ def solve_parts(K: Array, y: Array, parts: NDArray[np.intp], loss: OdmLoss) -> A
 def main(path: str | None) -> None:
     X, labels = load_breast_cancer(return_X_y=True)
     X, y = MinMaxScaler().fit_transform(X), np.where(labels > 0, 1.0, -1.0)
-    kernel = Kernel("rbf", gamma=1.0, precision="double")
+    kernel = KernelEvaluator(Kernel("rbf", gamma=1.0), "double")
     K = kernel.block(X, X)
 
     figure, panels = plt.subplots(1, 3, figsize=(13, 4.2), sharex=True)

@@ -27,7 +27,7 @@ def parts(*sizes: int) -> list[Part]:
 
 def seen(block: Block, message: Arrays, slot: Slot) -> Arrays:
     time.sleep(0.002 * (5 - message["number"]))  # the first is the last to end
-    return {"rows": block.rows.sum(), "n_threads": slot.n_threads, "share": slot.share, **message}
+    return {"rows": block.rows.sum(), "n_threads": slot.n_threads, **message}
 
 
 @pytest.mark.parametrize("n_threads", [1, 2, 3])
@@ -35,13 +35,12 @@ def test_results_come_in_the_order_of_the_parts(n_threads: int) -> None:
     results = engine(n_threads).map(seen, parts(2, 3, 4, 5))
     assert [r["number"] for r in results if r] == [0, 1, 2, 3]
     assert [r["rows"] for r in results if r] == [1.0, 9.0, 26.0, 55.0]
-    assert all(r["n_threads"] == 1 and r["share"] == 1 / n_threads for r in results if r)
+    assert all(r["n_threads"] == 1 for r in results if r)
 
 
 def test_few_parts_share_the_threads_out() -> None:
     results = engine(5).map(seen, parts(9, 3))
     assert [r["n_threads"] for r in results if r] == [3, 2]
-    assert [r["share"] for r in results if r] == [0.5, 0.5]
 
 
 def until_stopped(block: Block, message: Arrays, slot: Slot) -> Arrays:

@@ -14,6 +14,7 @@ from sklearn.metrics.pairwise import chi2_kernel
 from sklearn.svm import SVC
 
 from sodm import _core
+from sodm.problem.evaluator import KernelEvaluator
 from sodm.problem.kernels import Kernel, resolve_gamma
 
 INSTRUCTION_SETS = ("baseline", "avx2", "avx512")
@@ -48,7 +49,7 @@ def rows(n: int, d: int, seed: int = 0, density: float = 1.0) -> np.ndarray:
 def test_every_form_of_input(name: str, form: str, precision: str, tmp_path: Path) -> None:
     X = rows(70, 20, density=0.3)
     A = FORMS[form](X, tmp_path)
-    kernel = Kernel(name, **PARAMETERS, precision=precision)  # type: ignore[arg-type]
+    kernel = KernelEvaluator(Kernel(name, **PARAMETERS), precision)  # type: ignore[arg-type]
     expected = gram(name, X, X[:33], **PARAMETERS)
     assert_close(kernel.block(A, X[:33]), expected, precision)
     assert_close(kernel.block(X[:33], A), expected.T, precision)
@@ -66,7 +67,7 @@ def test_every_instruction_set(
     name: str, shape: tuple[int, int], density: float, precision: str, instruction_set: str
 ) -> None:
     X = rows(*shape, density=density) / np.sqrt(shape[1])
-    kernel = Kernel(name, **PARAMETERS, offset=1.0, precision=precision)  # type: ignore[arg-type]
+    kernel = KernelEvaluator(Kernel(name, **PARAMETERS, offset=1.0), precision)  # type: ignore[arg-type]
     expected = gram(name, X, X, **PARAMETERS) + 1
     assert_close(kernel.block(X, X), expected, precision)
     v = np.random.default_rng(1).normal(size=shape[0])
@@ -82,7 +83,7 @@ def test_the_number_of_threads_changes_nothing(name: str, density: float, precis
     V = np.random.default_rng(1).normal(size=(701, 2))
     results = []
     for n_threads in (1, 2, 3, 8):
-        kernel = Kernel(name, gamma=0.05, precision=precision, n_threads=n_threads)  # type: ignore[arg-type]
+        kernel = KernelEvaluator(Kernel(name, gamma=0.05), precision, n_threads=n_threads)  # type: ignore[arg-type]
         results.append((kernel.block(X, X[:50]), kernel.apply(X, X, V)))
     for block, product in results[1:]:
         np.testing.assert_array_equal(block, results[0][0])
@@ -94,7 +95,7 @@ def test_the_number_of_threads_changes_nothing(name: str, density: float, precis
 @pytest.mark.parametrize("name", PAIRWISE)
 def test_dense_gram_matrices_are_symmetric_to_the_last_bit(name: str, density: float, precision: str) -> None:
     X = rows(150, 40, density=density)
-    K = Kernel(name, gamma=0.1, precision=precision).block(X, X)  # type: ignore[arg-type]
+    K = KernelEvaluator(Kernel(name, gamma=0.1), precision).block(X, X)  # type: ignore[arg-type]
     if density == 1.0:
         np.testing.assert_array_equal(K, K.T)
     if name == "rbf" or (name == "laplacian" and density == 1.0):
@@ -107,7 +108,7 @@ def test_very_many_features(name: str, features: int) -> None:
     X = sparse.random(90, features, density=20 / features, format="csr", random_state=0)
     expected = gram(name, X, X[:11], **PARAMETERS)
     for precision in ("single", "double"):
-        kernel = Kernel(name, **PARAMETERS, precision=precision)  # type: ignore[arg-type]
+        kernel = KernelEvaluator(Kernel(name, **PARAMETERS), precision)  # type: ignore[arg-type]
         assert_close(kernel.block(X, X[:11]), expected, precision)
 
 
@@ -119,7 +120,7 @@ def test_rbf_far_from_the_origin(form: str, shift: float, spread: float, tmp_pat
     X = rows(60, 20, density=0.3 if shift == 0 else 1.0) * spread + shift
     gamma = 0.05 / spread**2
     expected = np.exp(-gamma * ((X[:, None] - X) ** 2).sum(axis=2))
-    actual = Kernel("rbf", gamma=gamma).block(*(FORMS[form](X, tmp_path),) * 2)
+    actual = KernelEvaluator(Kernel("rbf", gamma=gamma)).block(*(FORMS[form](X, tmp_path),) * 2)
     np.testing.assert_allclose(actual, expected, rtol=0, atol=1e-5)
 
 
@@ -129,7 +130,7 @@ def test_narrow_rbf_with_large_norms(form: str, tmp_path: Path) -> None:
     X = np.repeat(rows(20, 10) * 30, 2, axis=0)
     X[::2, 0] += 0.25
     expected = gram("rbf", X, X, gamma=1.0)
-    actual = Kernel("rbf", gamma=1.0).block(*(FORMS[form](X, tmp_path),) * 2)
+    actual = KernelEvaluator(Kernel("rbf", gamma=1.0)).block(*(FORMS[form](X, tmp_path),) * 2)
     np.testing.assert_allclose(actual, expected, rtol=0, atol=1e-5)
 
 
@@ -137,16 +138,16 @@ def test_narrow_rbf_with_large_norms(form: str, tmp_path: Path) -> None:
 def test_gamma_at_its_ends(name: str) -> None:
     X = rows(50, 4)
     for precision in ("single", "double"):
-        identity = Kernel(name, gamma=1e9, precision=precision).block(X, X)  # type: ignore[arg-type]
+        identity = KernelEvaluator(Kernel(name, gamma=1e9), precision).block(X, X)  # type: ignore[arg-type]
         np.testing.assert_allclose(identity, np.eye(50), atol=1e-30)
-        ones = Kernel(name, gamma=1e-12, precision=precision).block(X, X)  # type: ignore[arg-type]
+        ones = KernelEvaluator(Kernel(name, gamma=1e-12), precision).block(X, X)  # type: ignore[arg-type]
         np.testing.assert_allclose(ones, 1.0, rtol=1e-7)
-        assert np.all(Kernel(name, gamma=0.0, precision=precision).block(X, X) == 1.0)  # type: ignore[arg-type]
+        assert np.all(KernelEvaluator(Kernel(name, gamma=0.0), precision).block(X, X) == 1.0)  # type: ignore[arg-type]
 
 
 def test_prepared_points_serve_either_side() -> None:
     X, Z = rows(30, 6), rows(12, 6, seed=1)
-    kernel = Kernel("rbf", gamma=0.2)
+    kernel = KernelEvaluator(Kernel("rbf", gamma=0.2))
     points = kernel.points(X)
     np.testing.assert_array_equal(kernel.block(points, Z), kernel.block(X, kernel.points(Z, like=points)))
     np.testing.assert_array_equal(kernel.block(Z, points), kernel.block(points, Z).T)
@@ -157,11 +158,11 @@ def test_callables_and_matrices() -> None:
     X = np.abs(rows(40, 5))
     V = np.random.default_rng(0).normal(size=(25, 2))
     expected = chi2_kernel(X, X[:25])
-    kernel = Kernel(chi2_kernel, offset=2.0)
+    kernel = KernelEvaluator(Kernel(chi2_kernel, offset=2.0))
     np.testing.assert_allclose(kernel.block(X, X[:25]), expected + 2)
     np.testing.assert_allclose(kernel.apply(X, X[:25], V), (expected + 2) @ V)
     np.testing.assert_allclose(kernel.diag(X), 3.0)
-    stored = Kernel("precomputed", offset=2.0)
+    stored = KernelEvaluator(Kernel("precomputed", offset=2.0))
     np.testing.assert_allclose(stored.apply(expected, None, V), (expected + 2) @ V)
     np.testing.assert_allclose(stored.diag(expected[:25]), np.diag(expected[:25]) + 2)
 
@@ -169,7 +170,7 @@ def test_callables_and_matrices() -> None:
 @pytest.mark.parametrize("wrong", [lambda A, B: A @ A.T, lambda A, B: A[:, 0], lambda A, B: A @ B.T * np.nan])
 def test_callables_are_checked(wrong: Any) -> None:
     with pytest.raises(ValueError, match="the kernel function returned"):
-        Kernel(wrong).block(np.ones((3, 2)), np.ones((4, 2)))
+        KernelEvaluator(Kernel(wrong)).block(np.ones((3, 2)), np.ones((4, 2)))
 
 
 @pytest.mark.parametrize("form", ["double", "single", "fortran", "csr", "csr-int64"])
@@ -196,4 +197,4 @@ def test_gamma_of_constant_features_is_one(form: Any) -> None:
 
 def test_points_of_a_nameless_kernel_are_refused() -> None:
     with pytest.raises(ValueError, match="has no points"):
-        Kernel("precomputed").points(np.eye(3))
+        KernelEvaluator(Kernel("precomputed")).points(np.eye(3))

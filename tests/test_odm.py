@@ -61,7 +61,7 @@ def test_fitted_attributes_of_two_classes(kernel: Any, loss: str) -> None:
         values = rows[:, machine.support_] @ machine.dual_coef_[0]
     else:
         np.testing.assert_array_equal(machine.support_vectors_, X[machine.support_])
-        kernel_ = machine._fitted_kernel
+        kernel_ = machine._evaluator()
         values = kernel_.block(X, machine.support_vectors_) @ machine.dual_coef_[0]
     decision = machine.decision_function(rows)
     assert decision.shape == (150,) and decision.dtype == np.float64

@@ -15,6 +15,7 @@ from sodm.partition import (
 )
 from sodm.partition.angle import minimal_principal_angle
 from sodm.partition.kernel_kmeans import kernel_kmeans
+from sodm.problem.evaluator import KernelEvaluator
 from sodm.problem.kernels import Kernel
 
 PARTITIONERS = [
@@ -24,7 +25,7 @@ PARTITIONERS = [
     ClusterPartitioner(n_samples=40),
 ]
 DEALERS = PARTITIONERS[:3]  # they deal rows; clusters come in the sizes they have
-RBF = Kernel("rbf", gamma=0.5)
+RBF = KernelEvaluator(Kernel("rbf", gamma=0.5))
 
 
 def by_name(partitioners):
@@ -89,7 +90,8 @@ def test_threads_change_nothing(partitioner):
     X, _ = blobs(2000)
     y = X[:, 0] > 1
     one, three = (
-        partitioner.split(X, y, 5, Kernel("rbf", gamma=0.5, n_threads=t), random_state=0) for t in (1, 3)
+        partitioner.split(X, y, 5, KernelEvaluator(Kernel("rbf", gamma=0.5), n_threads=t), random_state=0)
+        for t in (1, 3)
     )
     np.testing.assert_array_equal(one, three)
 
@@ -104,13 +106,13 @@ def test_another_seed_gives_other_partitions(partitioner):
 def test_a_kernel_by_values_or_by_function(partitioner):
     """A precomputed matrix and a callable give what the same kernel gives by name."""
     X, _ = blobs()
-    kernel = Kernel("poly", gamma=0.2, coef0=1.0, degree=2, offset=0.5, precision="double")
-    values = Kernel("poly", gamma=0.2, coef0=1.0, degree=2, precision="double").block(X, X)
+    kernel = KernelEvaluator(Kernel("poly", gamma=0.2, coef0=1.0, degree=2, offset=0.5), "double")
+    values = KernelEvaluator(Kernel("poly", gamma=0.2, coef0=1.0, degree=2), "double").block(X, X)
     expected = partitioner.split(X, X[:, 0] > 1, 3, kernel, 0)
     given_values = partitioner.split(
-        values, X[:, 0] > 1, 3, Kernel("precomputed", offset=0.5, precision="double"), 0
+        values, X[:, 0] > 1, 3, KernelEvaluator(Kernel("precomputed", offset=0.5), "double"), 0
     )
-    function = Kernel(lambda A, B: (0.2 * A @ B.T + 1.0) ** 2, offset=0.5, precision="double")
+    function = KernelEvaluator(Kernel(lambda A, B: (0.2 * A @ B.T + 1.0) ** 2, offset=0.5), "double")
     np.testing.assert_array_equal(given_values, expected)
     np.testing.assert_array_equal(partitioner.split(X, X[:, 0] > 1, 3, function, 0), expected)
 
@@ -131,7 +133,7 @@ class Plain:
 @by_name([p for p in PARTITIONERS if not isinstance(p, DistributionPreservingPartitioner)])
 def test_three_methods_make_a_kernel(partitioner):
     X, _ = blobs()
-    kernel = Kernel("poly", gamma=1.0, coef0=1.0, degree=2, precision="double")
+    kernel = KernelEvaluator(Kernel("poly", gamma=1.0, coef0=1.0, degree=2), "double")
     expected = partitioner.split(X, None, 3, kernel, 0)
     np.testing.assert_array_equal(partitioner.split(X, None, 3, Plain(), 0), expected)
 
@@ -180,7 +182,11 @@ def test_parameters_are_checked(partitioner):
 
 @pytest.mark.parametrize(
     "kernel",
-    [RBF, Kernel("poly", gamma=0.3, coef0=1.0, degree=2), Kernel("laplacian", gamma=0.2)],
+    [
+        RBF,
+        KernelEvaluator(Kernel("poly", gamma=0.3, coef0=1.0, degree=2)),
+        KernelEvaluator(Kernel("laplacian", gamma=0.2)),
+    ],
     ids=lambda k: k.name,
 )
 def test_strata_are_nearest_landmarks_in_feature_space(kernel):
@@ -200,7 +206,7 @@ def test_landmarks_follow_the_rule_of_the_paper():
     """z_{s+1} = argmin K_{s,s+1}' K_ss^-1 K_{s,s+1} for a shift-invariant kernel."""
     X, _ = blobs(80)
     partitioner = StratifiedPartitioner(n_landmarks=8)
-    partitioner.split(X, None, 2, Kernel("rbf", gamma=0.05, precision="double"), 0)
+    partitioner.split(X, None, 2, KernelEvaluator(Kernel("rbf", gamma=0.05), "double"), 0)
     K = np.exp(-0.05 * ((X[:, None] - X) ** 2).sum(axis=2))
     landmarks = [0]
     while len(landmarks) < 8:
@@ -231,13 +237,13 @@ def test_landmarks_from_a_sample():
 
 def test_the_angle_is_that_of_the_last_split_and_of_values_too():
     X, _ = blobs(200)
-    values = Kernel("rbf", gamma=0.5, precision="double").block(X, X)
+    values = KernelEvaluator(Kernel("rbf", gamma=0.5), "double").block(X, X)
     by_name, by_values = (StratifiedPartitioner(n_landmarks=6, angle_rows=50) for _ in range(2))
-    by_name.split(X, None, 3, Kernel("rbf", gamma=0.5, precision="double"), 0)
-    by_values.split(values, None, 3, Kernel("precomputed", precision="double"), 0)
+    by_name.split(X, None, 3, KernelEvaluator(Kernel("rbf", gamma=0.5), "double"), 0)
+    by_values.split(values, None, 3, KernelEvaluator(Kernel("precomputed"), "double"), 0)
     first = by_name.minimal_principal_angle_
     assert by_values.minimal_principal_angle_ == pytest.approx(first, rel=1e-6) and 0 < first < np.pi
-    by_name.split(X * 10, None, 3, Kernel("rbf", gamma=0.5, precision="double"), 0)
+    by_name.split(X * 10, None, 3, KernelEvaluator(Kernel("rbf", gamma=0.5), "double"), 0)
     assert by_name.minimal_principal_angle_ > first  # further apart
     with pytest.raises(AttributeError):
         StratifiedPartitioner().minimal_principal_angle_  # noqa: B018
@@ -251,7 +257,7 @@ def test_more_landmarks_than_rows():
     assert sorted(partitioner.landmarks_) == list(range(10))
 
 
-@pytest.mark.parametrize("kernel", [RBF, Kernel("linear")], ids=lambda k: k.name)
+@pytest.mark.parametrize("kernel", [RBF, KernelEvaluator(Kernel("linear"))], ids=lambda k: k.kernel.name)
 @pytest.mark.parametrize("value", [0.0, 2.0])
 def test_identical_rows_are_one_stratum(kernel, value):
     partitioner = StratifiedPartitioner(n_landmarks=5)
@@ -284,7 +290,7 @@ def test_strata_regardless_of_class():
 def test_principal_angle_over_all_pairs():
     X, _ = blobs(90)
     strata = np.random.default_rng(1).integers(0, 5, 90)
-    K = Kernel("poly", gamma=0.3, coef0=1.0, degree=2, precision="double")
+    K = KernelEvaluator(Kernel("poly", gamma=0.3, coef0=1.0, degree=2), "double")
     values = K.block(X, X)
     cosine = values / np.sqrt(np.outer(np.diagonal(values), np.diagonal(values)))
     expected = np.arccos(cosine[strata[:, None] != strata].max())
@@ -355,7 +361,7 @@ def test_new_rows_of_a_precomputed_kernel():
     new, _ = blobs(30, seed=5)
     by_name, by_values = ClusterPartitioner(n_samples=50), ClusterPartitioner(n_samples=50)
     by_name.split(X, None, 4, RBF, 0)
-    by_values.split(RBF.block(X, X), None, 4, Kernel("precomputed"), 0)
+    by_values.split(RBF.block(X, X), None, 4, KernelEvaluator(Kernel("precomputed")), 0)
     np.testing.assert_array_equal(by_values.assign(RBF.block(new, X)), by_name.assign(new))
 
 

@@ -11,6 +11,7 @@ from sklearn.preprocessing import MinMaxScaler
 from sodm.partition import ClusterPartitioner, RandomPartitioner, StratifiedPartitioner
 from sodm.partition.angle import minimal_principal_angle
 from sodm.partition.theory import dual_objective, theorem1, theorem2
+from sodm.problem.evaluator import KernelEvaluator
 from sodm.problem.kernels import Kernel
 from sodm.problem.losses import OdmLoss
 
@@ -48,9 +49,9 @@ def test_both_hold_on_any_small_problem(n, seed, loss, shift_invariant, data):
     rng = np.random.default_rng(seed)
     X, y = rng.normal(size=(n, 2)), rng.choice([-1.0, 1.0], n)
     kernel = (
-        Kernel("rbf", gamma=0.5, precision="double")
+        KernelEvaluator(Kernel("rbf", gamma=0.5), "double")
         if shift_invariant
-        else Kernel("poly", gamma=1.0, coef0=1.0, degree=2, precision="double")
+        else KernelEvaluator(Kernel("poly", gamma=1.0, coef0=1.0, degree=2), "double")
     )
     partitioner = StratifiedPartitioner(n_landmarks=data.draw(st.integers(1, n)))
     parts = partitioner.split(X, y, data.draw(st.integers(1, n)), kernel, seed)
@@ -76,7 +77,7 @@ def cancer():
 )
 def test_both_hold_on_real_data(cancer, partitioner, n_partitions, lam):
     X, y = cancer
-    kernel, loss = Kernel("rbf", gamma=1.0, precision="double"), OdmLoss(lam, 0.5, 0.3)
+    kernel, loss = KernelEvaluator(Kernel("rbf", gamma=1.0), "double"), OdmLoss(lam, 0.5, 0.3)
     parts = partitioner.split(X, y, n_partitions, kernel, 0)
     stratified = StratifiedPartitioner(n_landmarks=10)
     stratified.split(X, y, n_partitions, kernel, 0)
@@ -88,7 +89,7 @@ def test_both_hold_on_real_data(cancer, partitioner, n_partitions, lam):
 
 def test_one_partition_is_the_exact_problem(cancer):
     X, y = cancer
-    loss, K = OdmLoss(64.0, 0.5, 0.3), Kernel("rbf", precision="double").block(X, X)
+    loss, K = OdmLoss(64.0, 0.5, 0.3), KernelEvaluator(Kernel("rbf"), "double").block(X, X)
     exact = solve_odm(K, y, loss)
     found = theorem1(K, y, np.zeros(len(y), dtype=np.intp), exact, exact, loss)
     assert (found.objective_gap, found.objective_bound, found.distance_bound, found.cut) == (0, 0, 0, 0)
@@ -97,7 +98,7 @@ def test_one_partition_is_the_exact_problem(cancer):
 def test_the_dual_is_minus_the_primal(cancer):
     """The sign that the proof of Theorem 2 drops: min d = -min p."""
     X, y = cancer
-    loss, K = OdmLoss(64.0, 0.5, 0.3), Kernel("rbf", precision="double").block(X, X)
+    loss, K = OdmLoss(64.0, 0.5, 0.3), KernelEvaluator(Kernel("rbf"), "double").block(X, X)
     g = solve_odm(K, y, loss)
     f = K @ (y * g)
     primal = (y * g) @ f / 2 + loss.primal(y * f, np.ones(len(y)))
@@ -124,7 +125,7 @@ def test_the_quantities_by_hand():
 
 def test_tau_is_the_partitioners_angle(cancer):
     X, y = cancer
-    kernel, loss = Kernel("rbf", precision="double"), OdmLoss(64.0, 0.5, 0.3)
+    kernel, loss = KernelEvaluator(Kernel("rbf"), "double"), OdmLoss(64.0, 0.5, 0.3)
     partitioner = StratifiedPartitioner(n_landmarks=10)
     parts = partitioner.split(X, y, 4, kernel, 0)
     K, g = kernel.block(X, X), np.zeros(len(y))

@@ -17,11 +17,13 @@ from sklearn.datasets import load_iris
 
 from sodm import CascadeClassifier, DCClassifier, DiPClassifier, ODMClassifier, SODMClassifier
 from sodm.partition import StratifiedPartitioner
+from sodm.problem.evaluator import KernelEvaluator
 from sodm.problem.fold import fold
 from sodm.problem.kernels import Kernel
 from sodm.problem.losses import OdmLoss
 from sodm.problem.problem import Problem
 from sodm.solvers.exact import solve
+from sodm.training.context import Context
 from sodm.trees.merge import Concatenate, Solved
 from sodm.trees.probe import Probe, Reading
 from sodm.trees.stop import StopRule
@@ -81,7 +83,8 @@ def test_the_machine_is_the_average_of_its_parts() -> None:
     # The same parts, by the partitioner alone: rows in the order of the folded problem.
     order = fold(X, y.astype(np.int64), weight.astype(float)).first
     seed = int(np.random.RandomState(0).randint(2**31 - 1))
-    part = StratifiedPartitioner().split(X[order], y[order], 2, Kernel("rbf", 1.0, precision="double"), seed)
+    kernel = KernelEvaluator(Kernel("rbf", 1.0), "double")
+    part = StratifiedPartitioner().split(X[order], y[order], 2, kernel, seed)
     values = sum(
         exact(X[order[part == k]], y[order[part == k]], tol=1e-8)
         .set_params(random_state=0)
@@ -115,11 +118,12 @@ def test_estimates_from_a_sample_are_near_the_truth() -> None:
     X, y = rows_and_labels(3000, noise=0.8)
     signs, weights = np.where(y == 1, 1.0, -1.0)[None], np.random.default_rng(0).uniform(0.5, 2, 3000)
     problem = Problem(X, signs, weights, Kernel("rbf", 1.0), OdmLoss(300.0, 0.5, 0.3))
+    kernel = KernelEvaluator(problem.kernel)
     duals = exact(X, y).dual_coef_  # every row that supports; put back in place
     full = np.zeros((1, 3000))
     full[:, exact(X, y).support_] = duals
     full *= signs
-    whole, sample = Probe(problem, 3000, 0).read(full), Probe(problem, 1000, 0).read(full)
+    whole, sample = (Probe(problem, kernel, count, 0).read(full) for count in (3000, 1000))
     assert whole.exact and not sample.exact
     np.testing.assert_allclose(sample.objective, whole.objective, rtol=0.15)
     np.testing.assert_allclose(sample.dual, whole.dual, rtol=0.15)
@@ -128,10 +132,11 @@ def test_estimates_from_a_sample_are_near_the_truth() -> None:
 def test_scaled_starts_save_sweeps_and_literal_ones_do_not() -> None:
     X, y = rows_and_labels(1600, noise=0.8)
     index, parts = np.arange(1600), np.arange(1600) % 16
-    signs, loss, kernel = np.where(y == 1, 1.0, -1.0)[None], OdmLoss(16.0, 0.5, 0.3), Kernel("rbf", 1.0)
-    problem = Problem(X, signs, np.ones(1600), kernel, loss)
+    signs, loss = np.where(y == 1, 1.0, -1.0)[None], OdmLoss(16.0, 0.5, 0.3)
+    problem = Problem(X, signs, np.ones(1600), Kernel("rbf", 1.0), loss)
+    kernel = KernelEvaluator(problem.kernel)
     rule, starts = Concatenate("literal"), {}
-    rule.prepare(problem, 16, 0)
+    rule.prepare(problem, Context(), 16)
     groups = rule.begin([index[parts == k] for k in range(16)])
     results = [
         solve(kernel.source(X[g.index]), signs[:, g.index], np.ones(100), loss, tol=1e-5) for g in groups

@@ -97,8 +97,8 @@ def with_upsilon(loss: str, parameters: dict[str, float]) -> dict[str, float]:
 
 def parts(data: Split) -> int | str:
     """Parts of the first level: sodm's own choice, but several even where it would take one."""
-    from sodm.estimators.trees import EXACT_ROWS
     from sodm.problem.fold import fold
+    from sodm.trees.pilot import EXACT_ROWS
 
     if len(data.y) > EXACT_ROWS:
         labels = (data.y > 0).astype(np.int64)

@@ -17,6 +17,7 @@ from sodm.partition import (
     StratifiedPartitioner,
 )
 from sodm.partition.theory import dual_objective, theorem1
+from sodm.problem.evaluator import KernelEvaluator
 from sodm.problem.kernels import Kernel
 from sodm.problem.losses import OdmLoss
 from sodm.solvers import exact
@@ -43,7 +44,7 @@ def compare(name: str, data: Split, parameters: dict[str, float], seed: int) -> 
         and the two sides of both inequalities of Theorem 1, which is about `local` as it is.
     """
     X, y, X_test = data.X[:ROWS], data.y[:ROWS].astype(float), data.X_test[:ROWS]
-    kernel = Kernel("rbf", gamma=parameters["gamma"], precision="double")
+    kernel = KernelEvaluator(Kernel("rbf", gamma=parameters["gamma"]), "double")
     loss = OdmLoss(parameters["lam"], UPSILON, parameters["theta"])
     K = kernel.block(X, X)
     whole = _solve(K, y, loss)

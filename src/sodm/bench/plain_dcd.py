@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from sodm.problem.evaluator import KernelEvaluator
 from sodm.problem.kernels import Kernel
 from sodm.problem.losses import OdmLoss
 
@@ -58,7 +59,7 @@ class PlainODM:
 
     def fit(self, X: Any, y: Any) -> PlainODM:
         """Sweep until the gap is small enough. Labels are +-1."""
-        self.kernel, self.X = Kernel("rbf", gamma=self.gamma, precision="double"), X
+        self.kernel, self.X = KernelEvaluator(Kernel("rbf", gamma=self.gamma), "double"), X
         Q = y[:, None] * self.kernel.block(X, X) * y
         n, ones, rng = len(y), np.ones(len(y)), np.random.default_rng(self.random_state)
         a, b = (float(ridge[0]) for ridge in self.loss.ridges(ones))

@@ -13,6 +13,7 @@ import numpy as np
 from sodm.bench.splits import Split
 from sodm.bench.tuning import UPSILON
 from sodm.partition import StratifiedPartitioner
+from sodm.problem.evaluator import KernelEvaluator
 from sodm.problem.kernels import Kernel
 from sodm.problem.losses import OdmLoss
 from sodm.solvers.exact import solve
@@ -25,7 +26,7 @@ FORMS = ("zero", "literal", "scaled")
 def starts(data: Split, parameters: dict[str, float], lam: float, seed: int) -> dict[str, Any]:
     """The dual gap of each start in units of the objective, and sweeps from there to a gap of 1e-3."""
     X, signs = data.X[:ROWS], data.y[None, :ROWS].astype(float)
-    n, kernel = len(X), Kernel("rbf", parameters["gamma"])
+    n, kernel = len(X), KernelEvaluator(Kernel("rbf", parameters["gamma"]))
     loss, ones, count = OdmLoss(lam, UPSILON, parameters["theta"]), np.ones(n), max(2, n // ROWS_PER_PART)
     part = StratifiedPartitioner().split(X, signs[0], count, kernel, seed)
     literal = np.zeros((1, n))

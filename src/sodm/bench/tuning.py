@@ -130,10 +130,14 @@ def _inputs(kernel: str, X: Any) -> Iterator[tuple[dict[str, float], NDArray[Any
     if kernel == "linear":
         yield {}, X
         return
+    from sodm.problem.evaluator import KernelEvaluator
     from sodm.problem.kernels import Kernel
 
     for gamma in _gammas(X):
-        yield gamma, Kernel("rbf", gamma=gamma["gamma"], n_threads=threads_for(None)).block(X, X)
+        yield (
+            gamma,
+            KernelEvaluator(Kernel("rbf", gamma=gamma["gamma"]), n_threads=threads_for(None)).block(X, X),
+        )
 
 
 def _score(kind: str, kernel: str, X: Any, y: Any, folds: Any, setting: dict[str, float]) -> float:

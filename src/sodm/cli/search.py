@@ -21,6 +21,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from sodm import ODMClassifier
 from sodm.cli.inputs import split_rows
+from sodm.estimators.threads import threads_for
+from sodm.problem.evaluator import KernelEvaluator
 from sodm.problem.kernels import Kernel, resolve_gamma
 
 GAMMAS = (1 / 8, 1 / 4, 1 / 2, 1.0, 2.0, 4.0, 8.0)  # times gamma="scale"
@@ -144,7 +146,7 @@ def _try_all(
     if len(np.unique(y[train])) < 2:
         return
     for gamma, same_gamma in groupby(settings, key=lambda s: s.gamma):
-        at = replace(kernel, gamma=gamma)
+        at = KernelEvaluator(replace(kernel, gamma=gamma), n_threads=threads_for(n_threads))
         points = at.points(X[train])
         matrix = at.block(points, points).astype(np.float32)
         to_held = at.block(at.points(X[held], like=points), points)

@@ -14,7 +14,6 @@ from sodm.cli.inputs import Source, dense_if_better, make_scaler
 from sodm.cli.limits import peak_memory_mb
 from sodm.cli.output import console, show
 from sodm.cli.search import Trial, search
-from sodm.estimators.threads import threads_for
 from sodm.problem.kernels import Kernel
 
 ROWS_SHOWN = 10
@@ -45,7 +44,6 @@ def tune(
         degree=degree,
         coef0=coef0,
         offset=float(kernel_name == "linear"),  # an intercept, as `sodm train` has it
-        n_threads=threads_for(source.n_threads),
     )
     trials = search(
         X,

@@ -55,10 +55,19 @@ class Table:
 
 @dataclass(frozen=True)
 class Part:
-    """Row numbers, and what a task is told about them."""
+    """Row numbers, and what a task is told about them.
+
+    Attributes
+    ----------
+    index : ndarray of int
+    message : Arrays
+    memory : int
+        Bytes that its task may come to hold besides its rows.
+    """
 
     index: NDArray[np.intp]
     message: Arrays = field(default_factory=dict)
+    memory: int = 0
 
 
 @dataclass(frozen=True)
@@ -68,15 +77,15 @@ class Slot:
     Attributes
     ----------
     n_threads : int
-    share : float
-        Its share of the memory for kernel values.
     stop : StopToken of the core
         Ends the task early when it is set.
+    memory : int or None
+        Bytes that there are for kernel values, where that may be less than the task was promised.
     """
 
     n_threads: int
-    share: float
     stop: Any
+    memory: int | None = None
 
 
 Task = Callable[[Block, Arrays, Slot], Arrays]
@@ -98,7 +107,9 @@ class Engine(ABC):
         """Take over the rows; parts name them by number."""
 
     @abstractmethod
-    def map(self, task: Task, parts: Sequence[Part], deadline: float | None = None) -> list[Arrays | None]:
+    def map(
+        self, task: Task, parts: Sequence[Part], deadline: float | None = None, stop: Any = None
+    ) -> list[Arrays | None]:
         """The results of the task on all parts, in their order, whatever the order they were worked on.
 
         Parameters
@@ -109,6 +120,8 @@ class Engine(ABC):
         deadline : float, optional
             On the clock of `time.monotonic`: tasks that have not ended by then are stopped, and their result
             is None.
+        stop : StopToken of the core, optional
+            Another thread may set it: then this call ends soon, with `_core.Interrupted`.
         """
 
     def reduce(self, function: Callable[[T, T], T], values: Sequence[T]) -> T:

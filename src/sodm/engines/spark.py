@@ -29,10 +29,7 @@ class SparkEngine(Engine):
     Parameters
     ----------
     cluster : Cluster
-        What a task may use.
-    cache_bytes : int
-        What the task's solver has been promised for kernel values; it gets less where an executor has less.
-
+        What a task may use: a part that was promised more memory than an executor has gets less.
     Attributes
     ----------
     seconds : dict
@@ -41,8 +38,8 @@ class SparkEngine(Engine):
         begins, and to put the rows of parts together; `schedule`, the rest, in which slots waited.
     """
 
-    def __init__(self, cluster: Cluster, cache_bytes: int) -> None:
-        self.cluster, self.cache_bytes = cluster, cache_bytes
+    def __init__(self, cluster: Cluster) -> None:
+        self.cluster = cluster
         self.seconds = {"solve": 0.0, "probe": 0.0, "shuffle": 0.0, "schedule": 0.0}
         self._placement: Placement | None = None
 
@@ -55,7 +52,11 @@ class SparkEngine(Engine):
             self._placement.release()
             self._placement = None
 
-    def map(self, task: Task, parts: Sequence[Part], deadline: float | None = None) -> list[Arrays | None]:
+    def map(
+        self, task: Task, parts: Sequence[Part], deadline: float | None = None, stop: Any = None
+    ) -> list[Arrays | None]:
+        if stop is not None and stop.stopped:  # between levels only: a job is not broken off
+            raise _core.Interrupted("interrupted")
         if not parts:
             return []
         began = time.perf_counter()
@@ -63,7 +64,7 @@ class SparkEngine(Engine):
         context = rows.blocks.context
         largest = max(len(part.index) for part in parts)
         self.cluster.check_fits(largest, rows.row_bytes, rows.shape[0])
-        share = min(1.0, self.cluster.kernel_bytes(largest * rows.row_bytes) / self.cache_bytes)
+        memory = int(self.cluster.kernel_bytes(largest * rows.row_bytes))
         until = None if deadline is None else time.time() + deadline - time.monotonic()
         numbers = [rows.numbers(part.index) for part in parts]
         placement, tasks = self._place(rows, numbers)
@@ -74,7 +75,7 @@ class SparkEngine(Engine):
             min(len(parts), self.cluster.slots),
         )
         form = rows.shape[1], rows.sparse, rows.found.dtype
-        work = _Work(task, sent, self.cluster.task_cpus, share, until, form)
+        work = _Work(task, sent, self.cluster.task_cpus, memory, until, form)
         submitted = time.time()
         with self.cluster.errors(f"{len(parts)} parts of up to {largest} rows"):
             placed = together(context, placement.pairs, by_task(notes, placement.n_tasks))
@@ -137,9 +138,9 @@ class _Work:
     """What one task of the stage does."""
 
     def __init__(
-        self, task: Task, sent: Any, n_threads: int, share: float, until: float | None, form: Any
+        self, task: Task, sent: Any, n_threads: int, memory: int, until: float | None, form: Any
     ) -> None:
-        self.task, self.sent, self.n_threads, self.share, self.until = task, sent, n_threads, share, until
+        self.task, self.sent, self.n_threads, self.memory, self.until = task, sent, n_threads, memory, until
         self.form = form
 
     def __call__(self, items: Iterable[Any]) -> Iterator[_Done]:
@@ -168,7 +169,7 @@ class _Work:
         block = Block(rows, told.numbers, told.signs.astype(np.float64), weights)
         try:
             if self.until is None or time.time() < self.until:
-                slot = Slot(self.n_threads, self.share, stop)
+                slot = Slot(self.n_threads, stop, self.memory)
                 return self.task(block, self.sent.value | told.message, slot)
         except _core.Interrupted:
             pass

@@ -1,6 +1,7 @@
 """What all kernel machines share: from X and y to a training problem, and from its duals to predictions.
 
-A machine differs from the next only in its trainer: a subclass has its own constructor and its own `_train`.
+A machine differs from the next only in its trainer: a subclass has its own parameters and its own `_trainer`.
+A fit checks what it is given, states the problem, trains, and copies what was trained into its attributes.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,11 +24,15 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from sodm.engines.base import Engine
+from sodm.estimators import defaults
 from sodm.estimators.parameters import check_choice, check_flag, check_integer, check_number
 from sodm.estimators.progress import make_progress
+from sodm.estimators.seed import seed_for
 from sodm.estimators.threads import threads_for
 from sodm.estimators.weights import check_sample_weight, class_weights
-from sodm.problem.distant import DistantRows
+from sodm.problem.array_rows import as_row_set
+from sodm.problem.evaluator import KernelEvaluator, Precision
 from sodm.problem.fold import fold, row_hashes
 from sodm.problem.kernels import KERNELS, Kernel, is_symmetric, resolve_gamma
 from sodm.problem.losses import HingeLoss, Loss, OdmLoss
@@ -35,6 +40,8 @@ from sodm.problem.problem import Problem
 from sodm.problem.rows import canonical
 from sodm.solvers.exact import violation_tolerance
 from sodm.solvers.result import SolveResult
+from sodm.training.context import Context, Evaluation, Progress
+from sodm.training.trained import Trained, Trainer
 
 FLOATS = [np.float64, np.float32]
 QUERIES_AT_ONCE = (
@@ -55,26 +62,50 @@ class Handle:
 class KernelMachineClassifier(ClassifierMixin, BaseEstimator):
     """Base of the kernel machines: everything but the parameters of the trainer and the trainer itself."""
 
-    kernel: Any
-    gamma: Any
-    degree: int
-    coef0: float
-    lam: float
-    upsilon: float
-    theta: float
-    loss: str
-    tol: float
-    fit_intercept: bool
-    class_weight: Any
-    precision: Any
-    warm_start: bool
-    random_state: Any
-    n_jobs: int | None
-    verbose: int
+    def __init__(
+        self,
+        *,
+        kernel: str | Callable[[Any, Any], Any] = "rbf",
+        gamma: str | float = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        lam: float = defaults.LAM,
+        upsilon: float = defaults.UPSILON,
+        theta: float = defaults.THETA,
+        loss: Literal["odm", "hinge"] = "odm",
+        tol: float = defaults.TOL,
+        max_iter: int = defaults.MAX_ITER,
+        fit_intercept: bool = False,
+        class_weight: Any = None,
+        cache_size: float = defaults.CACHE_SIZE,
+        precision: Literal["single", "double"] = "single",
+        warm_start: bool = False,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.lam = lam
+        self.upsilon = upsilon
+        self.theta = theta
+        self.loss = loss
+        self.tol = tol
+        self.max_iter = max_iter
+        self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
+        self.cache_size = cache_size
+        self.precision = precision
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
 
     @abstractmethod
-    def _train(self, problem: Problem, progress: Callable[[dict[str, Any]], Any] | None) -> SolveResult:
-        """Solve the problem; a subclass's own work."""
+    def _trainer(self) -> Trainer:
+        """What solves the problem, with the parameters of the subclass."""
 
     # --------------------------------------------------------------------------------------------- fit
 
@@ -97,18 +128,66 @@ class KernelMachineClassifier(ClassifierMixin, BaseEstimator):
             A fit that fails or is interrupted leaves the estimator as it was.
         """
         with unchanged_on_failure(self):
-            return self._fit(X, y, sample_weight)
+            return self._fit_rows(*self._check_data(X, y, sample_weight))
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> KernelMachineClassifier:
+    def _check_data(
+        self, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[Any, NDArray[Any], NDArray[np.float64]]:
+        """Rows, labels and weights, checked together with the parameters."""
         self._check_parameters()
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=FLOATS, accept_large_sparse=True)
         check_classification_targets(y)
         X = self._check_kernel_matrix(canonical(X))
-        return self._fit_rows(X, y, check_sample_weight(sample_weight, X.shape[0]))
+        return X, y, check_sample_weight(sample_weight, X.shape[0])
 
-    def _fit_rows(self, X: Any, y: NDArray[Any], weights: NDArray[np.float64]) -> KernelMachineClassifier:
-        """Fit to rows that have been checked; they may be elsewhere."""
+    def _fit_rows(
+        self,
+        rows: Any,
+        labels: NDArray[Any],
+        weights: NDArray[np.float64],
+        *,
+        engine: Engine | None = None,
+        evaluation: Evaluation | None = None,
+    ) -> Any:
+        """Fit to rows that have been checked, wherever they are.
+
+        Parameters
+        ----------
+        rows : ndarray, CSR matrix or RowSet
+        labels, weights : ndarrays, shape (n,)
+        engine : Engine, optional
+            Where parts are solved, if not on the threads of this process.
+        evaluation : Evaluation, optional
+            Rows to be looked at after each level.
+        """
         began = time.perf_counter()
+        problem, kept = self._state_problem(rows, labels, weights)
+        with make_progress(self.verbose, self.tol) as progress:
+            context = self._context(progress.callback, engine, evaluation)
+            trained = self._trainer().train(problem, context)
+            self._set_fitted(problem, trained, kept)
+            progress.done(self._summary(trained.result, time.perf_counter() - began))
+        self._warn(trained.result)
+        return self
+
+    def _context(
+        self, progress: Progress | None, engine: Engine | None, evaluation: Evaluation | None
+    ) -> Context:
+        """What the training may use, by the parameters."""
+        return Context(
+            n_threads=threads_for(self.n_jobs),
+            precision=self.precision,
+            cache_bytes=int(self.cache_size * 2**20),
+            seed=seed_for(self.random_state),
+            engine=engine,
+            progress=progress,
+            evaluation=evaluation,
+        )
+
+    def _state_problem(
+        self, X: Any, y: NDArray[Any], weights: NDArray[np.float64]
+    ) -> tuple[Problem, NDArray[np.int64]]:
+        """Leave out rows of weight zero and fold repeats; which rows of X are left is returned too."""
         kept = np.flatnonzero(weights)
         classes, codes = np.unique(y[kept], return_inverse=True)
         if len(classes) < 2:
@@ -119,34 +198,17 @@ class KernelMachineClassifier(ClassifierMixin, BaseEstimator):
             )
         weights = weights[kept]
         weights = weights * class_weights(self.class_weight, classes, codes, weights)[codes]
-
-        problem, kept = self._make_problem(X, classes, codes, weights, kept)
-        self.classes_ = classes
-        with make_progress(self.verbose, self.tol) as progress:
-            result = self._train(problem, progress.callback)
-            self._set_fitted(problem, result, kept)
-            progress.done(self._summary(result, time.perf_counter() - began))
-        self._warn(result)
-        return self
-
-    def _make_problem(
-        self,
-        X: Any,
-        classes: NDArray[Any],
-        codes: NDArray[np.int64],
-        weights: NDArray[np.float64],
-        kept: NDArray[np.int64],
-    ) -> tuple[Problem, NDArray[np.int64]]:
-        """Leave out rows of weight zero and fold repeats; which rows of X are left is returned too."""
-        n_threads = threads_for(self.n_jobs)
-        rows = X if len(kept) == X.shape[0] else _select(X, kept)
+        rows = as_row_set(X)
+        rows = rows if len(kept) == rows.shape[0] else rows.select(kept)
         if self.kernel == "precomputed":
-            rows = rows if len(kept) == X.shape[1] else rows[:, kept]
-            if not is_symmetric(rows):
+            matrix = rows.gather()
+            matrix = matrix if len(kept) == X.shape[1] else matrix[:, kept]
+            rows = as_row_set(matrix)
+            if not is_symmetric(matrix):
                 raise ValueError("kernel='precomputed' needs a symmetric kernel matrix X; use (X + X.T) / 2.")
         else:
-            folded = fold(rows, codes, weights, n_threads)
-            rows, weights = _select(rows, folded.first), folded.weights
+            folded = fold(rows, codes, weights, threads_for(self.n_jobs))
+            rows, weights = rows.select(folded.first), folded.weights
             codes, kept = codes[folded.first], kept[folded.first]
         kernel = Kernel(
             self.kernel,
@@ -154,14 +216,12 @@ class KernelMachineClassifier(ClassifierMixin, BaseEstimator):
             degree=int(self.degree),
             coef0=float(self.coef0),
             offset=float(self.fit_intercept),
-            precision=self.precision,
-            n_threads=n_threads,
         )
         # Two classes are one problem, classes_[1] being +1; more are one problem each, one against the rest.
         positive = np.arange(len(classes)) if len(classes) > 2 else np.array([1])
         signs = np.where(codes == positive[:, None], 1.0, -1.0)
         start = self._warm_duals(rows, signs, classes, kept) if self.warm_start else None
-        return Problem(rows, signs, weights, kernel, self._loss(), start), kept
+        return Problem(rows, signs, weights, kernel, self._loss(), start, classes), kept
 
     def _warm_duals(
         self, rows: Any, signs: NDArray[np.float64], classes: NDArray[Any], kept: NDArray[np.int64]
@@ -179,11 +239,13 @@ class KernelMachineClassifier(ClassifierMixin, BaseEstimator):
         start[:, at] = self.dual_coef_ * signs[:, at]
         return start
 
-    def _set_fitted(self, problem: Problem, result: SolveResult, kept: NDArray[np.int64]) -> None:
-        """Support vectors and the numbers of the fit."""
+    def _set_fitted(self, problem: Problem, trained: Trained, kept: NDArray[np.int64]) -> None:
+        """Classes, support vectors and the numbers of the fit."""
+        result = trained.result
         at = np.flatnonzero(np.any(result.duals != 0, axis=0))
         at = at[np.argsort(kept[at])]
         precomputed = self.kernel == "precomputed"
+        self.classes_ = trained.classes
         self.support_ = kept[at]
         # Never a view of the caller's array, which may change after the fit.
         self.support_vectors_ = np.empty((0, 0)) if precomputed else problem.rows[at]
@@ -200,12 +262,17 @@ class KernelMachineClassifier(ClassifierMixin, BaseEstimator):
         self.violation_ = _scalar_if_one(result.violation)
         self.objective_ = _scalar_if_one(result.objective)
         self.n_kernel_evaluations_ = int(result.n_kernel_evaluations)
-        self._restore(replace(problem.kernel, offset=0.0))
+        self._restore(replace(problem.kernel, offset=0.0), self.precision)
 
-    def _restore(self, kernel: Kernel) -> None:
+    def _restore(self, kernel: Kernel, precision: Precision) -> None:
         """What deciding needs besides the public attributes; completes a machine read from a file."""
         self._fitted_kernel = kernel
+        self._fitted_precision: Precision = precision
         self._prepared = Handle()
+
+    def _evaluator(self) -> KernelEvaluator:
+        """What computes kernel values with the support vectors."""
+        return KernelEvaluator(self._fitted_kernel, self._fitted_precision, threads_for(self.n_jobs))
 
     # ---------------------------------------------------------------------------------------- decisions
 
@@ -243,15 +310,15 @@ class KernelMachineClassifier(ClassifierMixin, BaseEstimator):
 
     def _decide(self, X: Any) -> NDArray[np.float64]:
         """sum_j dual_coef_[c, j] k(x_j, x), shape (n, n_problems), without the intercept."""
-        kernel = replace(self._fitted_kernel, n_threads=threads_for(self.n_jobs))
-        if kernel.name == "linear":
+        kernel = self._evaluator()
+        if kernel.kernel.name == "linear":
             return np.asarray(safe_sparse_dot(X, self.coef_.T, dense_output=True), dtype=np.float64)
         support, coefficients = self.support_vectors_, self.dual_coef_.T
-        if kernel.name == "precomputed":
+        if kernel.precomputed:
             # X has a column for every row of the fit; those that support nothing have coefficient zero.
             support, coefficients = None, np.zeros((self.n_features_in_, len(self.dual_coef_)))
             coefficients[self.support_] = self.dual_coef_.T
-        elif kernel.compiled:
+        elif kernel.kernel.compiled:
             support, order = self._prepare(kernel)
             coefficients = coefficients[order]
         values = np.empty((X.shape[0], len(self.dual_coef_)))
@@ -260,7 +327,7 @@ class KernelMachineClassifier(ClassifierMixin, BaseEstimator):
             values[start : start + step] = kernel.apply(X[start : start + step], support, coefficients)
         return values
 
-    def _prepare(self, kernel: Kernel) -> tuple[Any, NDArray[np.int64]]:
+    def _prepare(self, kernel: KernelEvaluator) -> tuple[Any, NDArray[np.int64]]:
         """Support vectors as the core takes them, once, and their order there.
 
         Sums in single precision depend on the order, so it is one by values alone, as in the fit.
@@ -287,6 +354,8 @@ class KernelMachineClassifier(ClassifierMixin, BaseEstimator):
         check_number("theta", self.theta, "in [0, 1)", lambda v: 0 <= v < 1)
         check_choice("loss", self.loss, ("odm", "hinge"))
         check_number("tol", self.tol, "> 0", lambda v: v > 0)
+        check_integer("max_iter", self.max_iter, ">= 1", lambda v: v >= 1)
+        check_number("cache_size", self.cache_size, "> 0", lambda v: v > 0)
         check_choice("precision", self.precision, ("single", "double"))
         for flag in ("fit_intercept", "warm_start"):
             check_flag(flag, getattr(self, flag))
@@ -327,7 +396,7 @@ class KernelMachineClassifier(ClassifierMixin, BaseEstimator):
                 "diagonal, so the fit is that of a kernel nearby. Choose another kernel, gamma or coef0; if "
                 "only rounding made it so, scale the features or set precision='double'.",
                 UserWarning,
-                stacklevel=5,
+                stacklevel=4,
             )
         if np.all(result.converged):
             return
@@ -341,7 +410,7 @@ class KernelMachineClassifier(ClassifierMixin, BaseEstimator):
             f"duality gap of {result.gap[worst]:.2e} and a violation of {result.violation[worst]:.2e}, "
             f"above tol={self.tol:g} or sqrt(10 tol)={violation_tolerance(self.tol):.2g}. {remedy}.",
             ConvergenceWarning,
-            stacklevel=5,
+            stacklevel=4,
         )
 
     def __sklearn_tags__(self) -> Tags:
@@ -366,11 +435,6 @@ def unchanged_on_failure(estimator: BaseEstimator) -> Iterator[None]:
 def _scalar_if_one(values: NDArray[Any]) -> Any:
     """A plain number for two classes, an array with one entry per class for more."""
     return values[0].item() if len(values) == 1 else np.asarray(values)
-
-
-def _select(rows: Any, index: NDArray[np.int64]) -> Any:
-    """Some of the rows; those that are elsewhere stay there."""
-    return rows.select(index) if isinstance(rows, DistantRows) else rows[index]
 
 
 def _equal(A: Any, B: Any) -> bool:

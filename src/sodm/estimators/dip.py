@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Literal
+from typing import Literal, Unpack
 
-from sodm.estimators import defaults
 from sodm.estimators.parameters import check_integer
-from sodm.estimators.trees import TreeClassifier
+from sodm.estimators.shared_parameters import (
+    KERNEL_MACHINE,
+    TREE,
+    TreeParameters,
+    shows_all_parameters,
+)
+from sodm.estimators.trees import TreeClassifier, check_start
 from sodm.trees import systems
-from sodm.trees.systems import System
+from sodm.trees.tree import Tree
 
 
+@shows_all_parameters(KERNEL_MACHINE, TREE)
 class DiPClassifier(TreeClassifier):
     """DiP: parts that keep the distribution of the rows, then their support vectors (Singh et al., 2017).
 
     DiP-ODM of the paper, and with ``loss="hinge"`` DiP-SVM. k-means clusters in input space are dealt evenly
     to the parts; the support vectors of all parts make the last, exact problem.
-
-    All parameters of `ODMClassifier` but `solver` are taken too, and of `SODMClassifier`
-    n_partitions, branching, start, time_limit, refine, budget,
-    checkpoint_dir and local_solver, with the same defaults.
 
     Parameters
     ----------
@@ -44,65 +45,18 @@ class DiPClassifier(TreeClassifier):
     def __init__(
         self,
         *,
-        kernel: str | Callable[[Any, Any], Any] = "rbf",
-        gamma: str | float = "scale",
-        degree: int = 3,
-        coef0: float = 0.0,
-        lam: float = defaults.LAM,
-        upsilon: float = defaults.UPSILON,
-        theta: float = defaults.THETA,
-        loss: Literal["odm", "hinge"] = "odm",
-        n_partitions: int | Literal["auto"] = "auto",
-        branching: int = 2,
         n_clusters: int = 50,
         start: Literal["pilot", "zero"] = "pilot",
-        time_limit: float | None = None,
-        refine: bool = False,
-        budget: int | None = None,
-        checkpoint_dir: Any = None,
-        local_solver: Literal["auto", "newton", "dcd"] = "auto",
-        tol: float = defaults.TOL,
-        max_iter: int = defaults.MAX_ITER,
-        fit_intercept: bool = False,
-        class_weight: Any = None,
-        cache_size: float = defaults.CACHE_SIZE,
-        precision: Literal["single", "double"] = "single",
-        warm_start: bool = False,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
+        **shared: Unpack[TreeParameters],
     ) -> None:
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.lam = lam
-        self.upsilon = upsilon
-        self.theta = theta
-        self.loss = loss
-        self.n_partitions = n_partitions
-        self.branching = branching
+        super().__init__(**shared)
         self.n_clusters = n_clusters
         self.start = start
-        self.time_limit = time_limit
-        self.refine = refine
-        self.budget = budget
-        self.checkpoint_dir = checkpoint_dir
-        self.local_solver = local_solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.fit_intercept = fit_intercept
-        self.class_weight = class_weight
-        self.cache_size = cache_size
-        self.precision = precision
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_integer("n_clusters", self.n_clusters, ">= 1", lambda v: v >= 1)
+        check_start(self.start)
 
-    def _system(self) -> System:
-        return systems.dip(int(self.n_clusters))
+    def _trainer(self) -> Tree:
+        return self._tree(systems.dip(int(self.n_clusters)), pilot=self.start == "pilot")

@@ -24,6 +24,7 @@ from sodm.estimators.progress import make_progress
 from sodm.estimators.threads import threads_for
 from sodm.estimators.weights import check_sample_weight, class_weights
 from sodm.partition import StratifiedPartitioner
+from sodm.problem.evaluator import KernelEvaluator
 from sodm.problem.kernels import Kernel
 from sodm.problem.linear import (
     ChunkedRows,
@@ -498,7 +499,7 @@ class LinearODMClassifier(ClassifierMixin, BaseEstimator):
             return csvrg(problem, rows, start, settings, history, rng, radius)
         n_partitions = min(int(self.n_partitions), rows.n)
         partitioner = StratifiedPartitioner(n_landmarks=int(self.n_landmarks))
-        kernel = Kernel("linear", offset=self._bias() ** 2, n_threads=rows.n_threads)
+        kernel = KernelEvaluator(Kernel("linear", offset=self._bias() ** 2), n_threads=rows.n_threads)
         partition = partitioner.split(rows.X, rows.labels, n_partitions, kernel, rng)
         steps = (
             automatic_steps(rows.n, n_partitions)

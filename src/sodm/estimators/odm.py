@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Literal
+from typing import Literal, Unpack
 
-from sklearn.utils import check_random_state
-
-from sodm.estimators import defaults
 from sodm.estimators.base import KernelMachineClassifier
-from sodm.estimators.parameters import check_choice, check_integer, check_number
-from sodm.problem.problem import Problem
-from sodm.solvers.exact import solve
-from sodm.solvers.result import SolveResult
+from sodm.estimators.parameters import check_choice
+from sodm.estimators.shared_parameters import KERNEL_MACHINE, KernelMachineParameters, shows_all_parameters
+from sodm.training.exact import ExactTrainer
 
 SOLVERS = ("auto", "newton", "dcd")
 
 
+@shows_all_parameters(KERNEL_MACHINE)
 class ODMClassifier(KernelMachineClassifier):
     """Optimal margin distribution machine, solved exactly.
 
@@ -31,49 +27,8 @@ class ODMClassifier(KernelMachineClassifier):
 
     Parameters
     ----------
-    kernel : {"rbf", "linear", "poly", "sigmoid", "laplacian", "precomputed"} or callable, default="rbf"
-        A callable takes two sets of rows and returns the matrix of their values; it is called in blocks.
-    gamma : {"scale", "auto"} or float, default="scale"
-        Coefficient of the rbf, poly, sigmoid and laplacian kernels. "scale" is
-        ``1 / (n_features * X.var())``, rows counted by their weights; "auto" is ``1 / n_features``.
-    degree : int, default=3
-        Degree of the poly kernel.
-    coef0 : float, default=0.0
-        Constant in the poly and sigmoid kernels.
-    lam : float, default=2000.0
-        Weight of the loss against the norm, > 0: larger fits the training rows more closely.
-    upsilon : float, default=0.5
-        Weight of margins above the zone against margins below it, in (0, 1].
-    theta : float, default=0.6
-        Half-width of the zone without loss, in [0, 1). Rows with margins in it are no support vectors, so a
-        larger theta gives a sparser machine.
-    loss : {"odm", "hinge"}, default="odm"
-        "hinge" gives the support vector machine without bias, with ``C = lam / M``; it has no upsilon and no
-        theta.
     solver : {"auto", "newton", "dcd"}, default="auto"
         Semismooth Newton, dual coordinate descent, or what suits the problem. The hinge loss takes "dcd".
-    tol : float, default=1e-3
-        The fit ends when the relative duality gap is at most this and the largest violation of the optimality
-        conditions, in units of the margin, at most ``sqrt(10 * tol)``: the gap is quadratic in it.
-    max_iter : int, default=1000
-        Most Newton steps or sweeps.
-    fit_intercept : bool, default=False
-        Add a constant feature in kernel space, that is use the kernel k + 1.
-    class_weight : dict or "balanced", default=None
-        Factors on the weights of the rows, by class. "balanced" gives all classes the same total weight.
-    cache_size : float, default=1000
-        Megabytes of kernel values that may be kept.
-    precision : {"single", "double"}, default="single"
-        Precision of kernel values; sums are in double either way. Use "double" for tolerances below 1e-5.
-    warm_start : bool, default=False
-        Start from the solution of the last fit when the rows are the same (say, with another lam).
-    random_state : int, RandomState instance or None, default=None
-        Order of the coordinates and choice of subsamples. The solution depends on it within `tol` only.
-    n_jobs : int or None, default=None
-        Threads. None is all cores (or OMP_NUM_THREADS where set, as in the workers of a parallel
-        ``GridSearchCV``), -1 is all cores. The number of threads never changes a result.
-    verbose : int, default=0
-        1 shows the progress of the fit: a bar in a terminal or notebook if rich is installed, else lines.
 
     Attributes
     ----------
@@ -127,66 +82,17 @@ class ODMClassifier(KernelMachineClassifier):
     def __init__(
         self,
         *,
-        kernel: str | Callable[[Any, Any], Any] = "rbf",
-        gamma: str | float = "scale",
-        degree: int = 3,
-        coef0: float = 0.0,
-        lam: float = defaults.LAM,
-        upsilon: float = defaults.UPSILON,
-        theta: float = defaults.THETA,
-        loss: Literal["odm", "hinge"] = "odm",
         solver: Literal["auto", "newton", "dcd"] = "auto",
-        tol: float = defaults.TOL,
-        max_iter: int = defaults.MAX_ITER,
-        fit_intercept: bool = False,
-        class_weight: Any = None,
-        cache_size: float = defaults.CACHE_SIZE,
-        precision: Literal["single", "double"] = "single",
-        warm_start: bool = False,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
+        **shared: Unpack[KernelMachineParameters],
     ) -> None:
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.lam = lam
-        self.upsilon = upsilon
-        self.theta = theta
-        self.loss = loss
+        super().__init__(**shared)
         self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.fit_intercept = fit_intercept
-        self.class_weight = class_weight
-        self.cache_size = cache_size
-        self.precision = precision
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice("solver", self.solver, SOLVERS)
         if self.loss == "hinge" and self.solver == "newton":
             raise ValueError("solver='newton' needs loss='odm': the hinge loss takes solver='dcd' or 'auto'.")
-        check_integer("max_iter", self.max_iter, ">= 1", lambda v: v >= 1)
-        check_number("cache_size", self.cache_size, "> 0", lambda v: v > 0)
 
-    def _train(self, problem: Problem, progress: Callable[[dict[str, Any]], Any] | None) -> SolveResult:
-        return solve(
-            problem.kernel.source(problem.rows),
-            problem.signs,
-            problem.weights,
-            problem.loss,
-            solver=self.solver,
-            tol=float(self.tol),
-            max_iter=int(self.max_iter),
-            cache_bytes=int(self.cache_size * 2**20),
-            seed=int(check_random_state(self.random_state).randint(2**31 - 1)),
-            n_threads=problem.kernel.n_threads,
-            start=problem.start,
-            progress=progress,
-        )
+    def _trainer(self) -> ExactTrainer:
+        return ExactTrainer(self.solver, float(self.tol), int(self.max_iter))

@@ -18,8 +18,9 @@ from sklearn.utils.validation import check_is_fitted
 from sodm.model import container
 from sodm.model.errors import ModelFileError
 from sodm.model.scalers import kind_of, put_together, take_apart
+from sodm.problem.evaluator import Precision
 from sodm.problem.kernels import KERNELS, Kernel
-from sodm.trees.regions import Regions
+from sodm.training.regions import Regions
 
 # The machines a file may name, and where they are. A file can name nothing else.
 MACHINES = {
@@ -85,7 +86,7 @@ def save(
         "classes": _labels_out(machine.classes_),
         "n_features": int(machine.n_features_in_),
         "feature_names": _names_of(model, machine),
-        "kernel": _kernel_out(machine._fitted_kernel) if _has_kernel(machine) else None,
+        "kernel": _kernel_out(machine) if _has_kernel(machine) else None,
         "sparse": bool(_has_kernel(machine) and sparse.issparse(machine.support_vectors_)),
         "fit": {k: _plain(getattr(machine, k)) for k in NUMBERS_OF_THE_FIT if hasattr(machine, k)},
         "scaler": None,
@@ -151,7 +152,7 @@ def expansion(machine: Any) -> tuple[Kernel, Any, NDArray[np.float64], NDArray[n
     if _has_kernel(machine) and machine._fitted_kernel.name != "linear":
         return machine._fitted_kernel, machine.support_vectors_, machine.dual_coef_, machine.intercept_
     coefficients = np.asarray(machine.coef_, dtype=np.float64)
-    return Kernel("linear", precision="double"), coefficients, np.eye(len(coefficients)), machine.intercept_
+    return Kernel("linear"), coefficients, np.eye(len(coefficients)), machine.intercept_
 
 
 def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -270,13 +271,14 @@ def _labels_out(classes: NDArray[Any]) -> dict[str, Any]:
     return {"dtype": kind, "values": classes.tolist()}
 
 
-def _kernel_out(kernel: Kernel) -> dict[str, Any]:
+def _kernel_out(machine: Any) -> dict[str, Any]:
+    kernel = machine._fitted_kernel
     return {
         "name": kernel.name,
         "gamma": float(kernel.gamma),
         "degree": int(kernel.degree),
         "coef0": float(kernel.coef0),
-        "precision": kernel.precision,
+        "precision": machine._fitted_precision,
     }
 
 
@@ -335,7 +337,7 @@ def _build(reader: container.Reader, mmap: bool) -> Any:
 def _add_kernel(machine: Any, reader: container.Reader, n_machines: int, mmap: bool) -> None:
     """Kernel, support vectors and their coefficients."""
     n_features = machine.n_features_in_
-    kernel = _kernel_in(reader.header["kernel"])
+    kernel, precision = _kernel_in(reader.header["kernel"])
     if kernel.name != machine.kernel:
         raise ValueError("the kernel is not that of the parameters")
     machine.support_ = reader.array("support")
@@ -357,7 +359,7 @@ def _add_kernel(machine: Any, reader: container.Reader, n_machines: int, mmap: b
         or np.any(machine.support_ >= lowest)
     ):
         raise ValueError("a support vector is numbered beyond the training rows")
-    machine._restore(kernel)
+    machine._restore(kernel, precision)
     if getattr(machine, "early", False):
         _add_regions(machine, reader, kernel, mmap)
 
@@ -434,14 +436,15 @@ def _labels_in(entry: Any) -> NDArray[Any]:
     return classes
 
 
-def _kernel_in(entry: Any) -> Kernel:
-    kernel = Kernel(
-        entry["name"], entry["gamma"], entry["degree"], entry["coef0"], precision=entry["precision"]
+def _kernel_in(entry: Any) -> tuple[Kernel, Precision]:
+    kernel, precision = (
+        Kernel(entry["name"], entry["gamma"], entry["degree"], entry["coef0"]),
+        entry["precision"],
     )
     numbers = (kernel.gamma, kernel.degree, kernel.coef0)
     if (
         kernel.name not in KERNELS
-        or kernel.precision not in ("single", "double")
+        or precision not in ("single", "double")
         or not all(
             isinstance(v, int | float) and not isinstance(v, bool) and math.isfinite(v) for v in numbers
         )
@@ -450,7 +453,7 @@ def _kernel_in(entry: Any) -> Kernel:
         or kernel.gamma < 0
     ):
         raise ValueError("the kernel is not one with finite parameters")
-    return replace(kernel, gamma=float(kernel.gamma), coef0=float(kernel.coef0))
+    return replace(kernel, gamma=float(kernel.gamma), coef0=float(kernel.coef0)), precision
 
 
 def _rows_in(name: str, reader: container.Reader, mmap: bool) -> Any:

@@ -159,7 +159,6 @@ def from_libsvm(path: str | os.PathLike[str], *, n_features: int | None = None) 
             gamma=float(header.get("gamma", 1.0)),
             degree=int(header.get("degree", 3)),
             coef0=float(header.get("coef0", 0.0)),
-            precision="double",
         )
     except (KeyError, ValueError) as error:
         raise ModelFileError(path, f"the header of this LIBSVM model is not whole ({error})") from error
@@ -191,7 +190,7 @@ def from_libsvm(path: str | os.PathLike[str], *, n_features: int | None = None) 
     machine.intercept_ = np.array([-sign * rho[0]])
     if kernel.name == "linear":
         machine.coef_ = np.asarray(rows.T @ machine.dual_coef_.T).T
-    machine._restore(kernel)
+    machine._restore(kernel, "double")
     return machine
 
 

@@ -7,14 +7,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sodm.partition.base import KernelLike
+from sodm.partition.base import KernelLike, evaluator_of
 from sodm.partition.basis import Basis, chunks, diagonal
+from sodm.problem.kernels import Kernel
 
 
 def minimal_principal_angle(
     X: Any,
     strata: NDArray[np.intp],
-    kernel: KernelLike,
+    kernel: Kernel | KernelLike,
     rows: NDArray[np.intp] | None = None,
 ) -> float:
     """The smallest angle, in feature space, between two rows of different strata.
@@ -23,7 +24,7 @@ def minimal_principal_angle(
     ----------
     X : array or CSR matrix of shape (n, n_features)
     strata : int array of shape (n,)
-    kernel : KernelLike
+    kernel : Kernel or KernelLike
     rows : int array, optional
         Only pairs of these rows count; the result is then an upper bound of the angle over all rows. All
         rows cost n^2 kernel values, a block at a time.
@@ -39,16 +40,19 @@ def minimal_principal_angle(
     --------
     >>> import math
     >>> import numpy as np
+    >>> from sodm.problem.evaluator import KernelEvaluator
     >>> from sodm.problem.kernels import Kernel
     >>> X = np.array([[2.0, 0.0], [1.0, 0.0], [0.0, 3.0], [1.0, 1.0]])
-    >>> tau = minimal_principal_angle(X, np.array([0, 0, 1, 1]), Kernel("linear", precision="double"))
+    >>> linear = KernelEvaluator(Kernel("linear"), "double")
+    >>> tau = minimal_principal_angle(X, np.array([0, 0, 1, 1]), linear)
     >>> round(math.degrees(tau), 6)
     45.0
     """
     rows = np.arange(X.shape[0]) if rows is None else rows
-    norms = np.sqrt(np.maximum(diagonal(kernel, X, rows), 0.0))
+    values = evaluator_of(kernel)
+    norms = np.sqrt(np.maximum(diagonal(values, X, rows), 0.0))
     rows, norms = rows[norms > 0], norms[norms > 0]
-    basis = Basis.of(kernel, X, rows)
+    basis = Basis.of(values, X, rows)
     largest = -1.0
     for run in chunks(len(rows), len(rows)):
         cosine = basis.block(X[rows[run]]) / (norms[run, None] * norms)

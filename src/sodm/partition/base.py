@@ -8,17 +8,19 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
-from sodm.problem.distant import DistantRows
+from sodm.problem.array_rows import as_row_set
+from sodm.problem.evaluator import KernelEvaluator
+from sodm.problem.kernels import Kernel
+from sodm.problem.row_set import RowSet
 
 RandomState = int | np.random.RandomState | None
 
 
 class KernelLike(Protocol):
-    """A kernel, as far as partitions need it; `sodm.problem.kernels.Kernel` is one."""
+    """Kernel values, as far as partitions need them; `sodm.problem.evaluator.KernelEvaluator` gives them."""
 
     def block(self, A: Any, B: Any) -> NDArray[np.float64]:
         """The matrix K(A, B)."""
@@ -38,21 +40,22 @@ class Partitioner(BaseEstimator):
         X: Any,
         y: ArrayLike | None,
         n_partitions: int,
-        kernel: KernelLike | None = None,
+        kernel: Kernel | KernelLike | None = None,
         random_state: RandomState = None,
     ) -> NDArray[np.intp]:
         """The number of the partition of each row.
 
         Parameters
         ----------
-        X : array or CSR matrix of shape (n, n_features)
+        X : array or CSR matrix of shape (n, n_features), or RowSet
             The rows; for a precomputed kernel, the matrix of its values.
         y : array of shape (n,) or None
             Class labels, of any kind. None: rows have no class.
         n_partitions : int
             K, from 1 to n.
-        kernel : KernelLike, optional
-            What distances are measured with; partitioners in input space do without.
+        kernel : Kernel or KernelLike, optional
+            What distances are measured with; partitioners in input space do without. The values of a Kernel
+            are computed in single precision by one thread, those of a KernelEvaluator as it says.
         random_state : int, RandomState or None
             The same number gives the same partitions, whatever the number of threads.
 
@@ -61,31 +64,22 @@ class Partitioner(BaseEstimator):
         assignment : int array of shape (n,)
             Values from 0 to K - 1.
         """
-        X = as_rows(X)
+        X = as_row_set(X)
         n = X.shape[0]
         check_n_partitions(n_partitions, n)
         rng = check_random_state(random_state)
-        return self._split(X, class_codes(y, n), int(n_partitions), kernel, rng)
+        values = None if kernel is None else evaluator_of(kernel)
+        return self._split(X, class_codes(y, n), int(n_partitions), values, rng)
 
     @abstractmethod
     def _split(
         self,
-        X: Any,
+        X: RowSet,
         classes: NDArray[np.intp],
         n_partitions: int,
         kernel: KernelLike | None,
         rng: np.random.RandomState,
     ) -> NDArray[np.intp]: ...
-
-
-def as_rows(X: Any) -> Any:
-    """X as something whose rows can be picked: a two-dimensional array, CSR, or rows elsewhere."""
-    if isinstance(X, DistantRows):
-        return X
-    X = X.tocsr() if sparse.issparse(X) else np.asarray(X)
-    if X.ndim != 2:
-        raise ValueError(f"X must have two dimensions, rows and features; it has {X.ndim}.")
-    return X
 
 
 def check_n_partitions(n_partitions: Any, n: int) -> None:
@@ -101,6 +95,11 @@ def class_codes(y: ArrayLike | None, n: int) -> NDArray[np.intp]:
     if labels.shape != (n,):
         raise ValueError(f"y must have one label for each of the {n} rows of X; its shape is {labels.shape}.")
     return np.unique(labels, return_inverse=True)[1].astype(np.intp, copy=False)
+
+
+def evaluator_of(kernel: Kernel | KernelLike) -> KernelLike:
+    """What computes the values of a kernel."""
+    return KernelEvaluator(kernel) if isinstance(kernel, Kernel) else kernel
 
 
 def require_kernel(kernel: KernelLike | None, owner: object) -> KernelLike:

@@ -13,15 +13,17 @@ from sodm.partition.base import (
     KernelLike,
     Partitioner,
     RandomState,
-    as_rows,
     check_at_least_one,
     check_n_partitions,
+    evaluator_of,
     require_kernel,
 )
 from sodm.partition.basis import Basis, chunks
 from sodm.partition.dealing import sample_rows
 from sodm.partition.kernel_kmeans import kernel_kmeans
-from sodm.problem.distant import each
+from sodm.problem.array_rows import as_row_set
+from sodm.problem.kernels import Kernel
+from sodm.problem.row_set import RowSet
 
 
 class ClusterPartitioner(Partitioner):
@@ -65,7 +67,7 @@ class ClusterPartitioner(Partitioner):
 
     def _split(
         self,
-        X: Any,
+        X: RowSet,
         classes: NDArray[np.intp],
         n_partitions: int,
         kernel: KernelLike | None,
@@ -77,7 +79,7 @@ class ClusterPartitioner(Partitioner):
         self,
         X: Any,
         n_clusters: int,
-        kernel: KernelLike,
+        kernel: Kernel | KernelLike,
         random_state: RandomState = None,
         rows: ArrayLike | None = None,
     ) -> ClusterPartitioner:
@@ -89,13 +91,13 @@ class ClusterPartitioner(Partitioner):
             The rows, as for `split`.
         n_clusters : int
             From 1 to n.
-        kernel : KernelLike
+        kernel : Kernel or KernelLike
         random_state : int, RandomState or None
         rows : int array, optional
             Cluster only these rows of X: with the support vectors of the current solution, this is the
             adaptive clustering of DC-SVM.
         """
-        X = as_rows(X)
+        X = as_row_set(X)
         check_n_partitions(n_clusters, X.shape[0])
         rng = check_random_state(random_state)
         chosen = np.arange(X.shape[0]) if rows is None else np.asarray(rows, dtype=np.intp)
@@ -105,7 +107,7 @@ class ClusterPartitioner(Partitioner):
             )
         n_samples = max(check_at_least_one(self.n_samples, "n_samples"), 10 * n_clusters)
         self.sample_rows_ = chosen[sample_rows(len(chosen), n_samples, rng)]
-        self._basis = Basis.of(kernel, X, self.sample_rows_)
+        self._basis = Basis.of(evaluator_of(kernel), X, self.sample_rows_)
         max_iter = check_at_least_one(self.max_iter, "max_iter")
         found = kernel_kmeans(self._basis.gram(X), n_clusters, max_iter, rng)
         self.sample_clusters_, self._means, self._half_norms = found.clusters, found.means, found.norms / 2
@@ -134,4 +136,4 @@ class ClusterPartitioner(Partitioner):
                 np.argmax(basis.apply(rows[run], means) - half_norms, axis=1, out=nearest[run])
             return nearest
 
-        return each(as_rows(X), of)
+        return as_row_set(X).map_rows(of)

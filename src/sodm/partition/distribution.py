@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 
 from sodm.partition.base import KernelLike, Partitioner, check_at_least_one
 from sodm.partition.dealing import deal, sample_rows
-from sodm.problem.distant import each
+from sodm.problem.row_set import RowSet
 
 
 class DistributionPreservingPartitioner(Partitioner):
@@ -56,7 +56,7 @@ class DistributionPreservingPartitioner(Partitioner):
 
     def _split(
         self,
-        X: Any,
+        X: RowSet,
         classes: NDArray[np.intp],
         n_partitions: int,
         kernel: KernelLike | None,
@@ -70,7 +70,7 @@ class DistributionPreservingPartitioner(Partitioner):
             # Fewer distinct rows than clusters is fine: some clusters stay empty.
             warnings.simplefilter("ignore", ConvergenceWarning)
             means.fit(_narrow(X[rows]))
-        self.clusters_ = each(X, partial(_nearest_centre, means))
+        self.clusters_ = X.map_rows(partial(_nearest_centre, means))
         self.centers_ = means.cluster_centers_
         alike = np.zeros_like(classes)
         return deal(self.clusters_, classes if self.balance_classes else alike, n_partitions, rng)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from sodm.partition.base import KernelLike, Partitioner
 from sodm.partition.dealing import deal
+from sodm.problem.row_set import RowSet
 
 
 class RandomPartitioner(Partitioner):
@@ -35,7 +34,7 @@ class RandomPartitioner(Partitioner):
 
     def _split(
         self,
-        X: Any,
+        X: RowSet,
         classes: NDArray[np.intp],
         n_partitions: int,
         kernel: KernelLike | None,

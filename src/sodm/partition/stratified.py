@@ -11,7 +11,7 @@ from sodm.partition.angle import minimal_principal_angle
 from sodm.partition.base import KernelLike, Partitioner, check_at_least_one, require_kernel
 from sodm.partition.basis import Basis, chunks, diagonal, greedy_pivots, inside
 from sodm.partition.dealing import deal, sample_rows
-from sodm.problem.distant import each
+from sodm.problem.row_set import RowSet
 
 
 class StratifiedPartitioner(Partitioner):
@@ -78,7 +78,7 @@ class StratifiedPartitioner(Partitioner):
 
     def _split(
         self,
-        X: Any,
+        X: RowSet,
         classes: NDArray[np.intp],
         n_partitions: int,
         kernel: KernelLike | None,
@@ -104,14 +104,16 @@ class StratifiedPartitioner(Partitioner):
             self._angle = minimal_principal_angle(*self._compared)
         return self._angle
 
-    def _choose_landmarks(self, X: Any, kernel: KernelLike, searched: NDArray[np.intp]) -> NDArray[np.intp]:
+    def _choose_landmarks(
+        self, X: RowSet, kernel: KernelLike, searched: NDArray[np.intp]
+    ) -> NDArray[np.intp]:
         rank = check_at_least_one(self.n_landmarks, "n_landmarks")
         pivots = greedy_pivots(kernel, X, searched, rank)
         # No pivot at all means that all rows are zero in feature space: one stratum.
         return searched[pivots] if len(pivots) else searched[:1]
 
 
-def nearest_landmark(X: Any, kernel: KernelLike, landmarks: NDArray[np.intp]) -> NDArray[np.intp]:
+def nearest_landmark(X: RowSet, kernel: KernelLike, landmarks: NDArray[np.intp]) -> NDArray[np.intp]:
     """The position of each row's nearest landmark: argmin_s |phi(x) - phi(z_s)|, the first one of equals.
 
     The squared distance is k(x, x) - 2 k(x, z_s) + k(z_s, z_s), and its first term is the same for all
@@ -126,4 +128,4 @@ def nearest_landmark(X: Any, kernel: KernelLike, landmarks: NDArray[np.intp]) ->
             np.argmax(basis.block(rows[run]) - half_norms, axis=1, out=nearest[run])
         return nearest
 
-    return each(X, of)
+    return X.map_rows(of)

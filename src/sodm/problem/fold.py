@@ -14,14 +14,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
-from sodm import _core
-from sodm.problem.distant import DistantRows
-from sodm.problem.rows import csr_parts
-
-# Added to the labels for a second hash, where rows cannot be compared because they are apart.
-_OTHER = 2**32
+from sodm.problem.array_rows import as_row_set
 
 
 @dataclass(frozen=True)
@@ -48,7 +42,7 @@ def fold(X: Any, labels: NDArray[np.int64], weights: NDArray[np.float64], n_thre
 
     Parameters
     ----------
-    X : ndarray or CSR matrix of float32 or float64, shape (n, n_features)
+    X : ndarray or CSR matrix of float32 or float64, shape (n, n_features), or RowSet
         Dense with any strides, or CSR in canonical format. 0.0 equals -0.0, and a stored zero is no value.
     labels : ndarray of int64, shape (n,)
     weights : ndarray of float64, shape (n,)
@@ -66,33 +60,9 @@ def fold(X: Any, labels: NDArray[np.int64], weights: NDArray[np.float64], n_thre
     [2.0, 1.0, 2.0, 1.0]
     """
     labels = np.ascontiguousarray(labels, dtype=np.int64)
-    if isinstance(X, DistantRows):
-        first, group = _fold_apart(X, labels)
-    elif sparse.issparse(X):
-        first, group = _core.fold_csr(*csr_parts(X), X.shape[1], labels, n_threads)
-    else:
-        first, group = _core.fold_dense(X, labels, n_threads)
+    first, group = as_row_set(X).find_repeats(labels, n_threads)
     summed = np.bincount(group, weights, minlength=len(first)).astype(np.float64, copy=False)
     return Folded(first, summed, group)
-
-
-def _fold_apart(X: DistantRows, labels: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The same for rows that are apart: they are taken for equal if 128 bits of hashes are."""
-
-    def two_hashes(rows: Any, own: NDArray[np.int64]) -> NDArray[np.uint64]:
-        return np.column_stack([row_hashes(rows, labels=own), row_hashes(rows, labels=own + _OTHER)])
-
-    hashes = X.each(two_hashes, labels)
-    order = np.argsort(hashes[:, 0], kind="stable")  # the first of equal rows stays the first
-    in_order = hashes[order]
-    new = np.append(True, in_order[1:, 0] != in_order[:-1, 0])
-    if np.any(in_order[1:, 1][~new[1:]] != in_order[:-1, 1][~new[1:]]):  # unlikely: half a hash is equal
-        order = np.lexsort((hashes[:, 1], hashes[:, 0]))
-        in_order = hashes[order]
-        new = np.append(True, np.any(in_order[1:] != in_order[:-1], axis=1))
-    group = np.empty(len(order), dtype=np.int64)
-    group[order] = np.cumsum(new) - 1
-    return order[new].astype(np.int64), group
 
 
 def row_hashes(X: Any, n_threads: int = 1, labels: NDArray[np.int64] | None = None) -> NDArray[np.uint64]:
@@ -100,8 +70,4 @@ def row_hashes(X: Any, n_threads: int = 1, labels: NDArray[np.int64] | None = No
 
     With labels, it is the hash by which `fold` orders the rows.
     """
-    if isinstance(X, DistantRows):
-        return X.each(row_hashes)
-    if sparse.issparse(X):
-        return _core.hash_csr(*csr_parts(X), X.shape[1], n_threads, labels)
-    return _core.hash_dense(X, n_threads, labels)
+    return as_row_set(X).hashes(labels, n_threads)

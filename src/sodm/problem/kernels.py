@@ -1,4 +1,4 @@
-"""Kernels: their names, parameters and gamma rules, and the three operations on them.
+"""Kernels: their names, formulas, parameters and gamma rules.
 
     linear      <x, z>
     rbf         exp(-gamma |x - z|^2)
@@ -7,28 +7,25 @@
     laplacian   exp(-gamma |x - z|_1)
 
 or a stored matrix ("precomputed"), or a function of two sets of rows that returns the block of their values.
-To all of them `offset` is added, a constant feature in kernel space, which is how a bias term enters.
+To all of them `offset` is added, a constant feature in kernel space, which is how a bias term enters. How the
+values are computed, in which precision and by how many threads, is said elsewhere: see `evaluator`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from sodm import _core
-from sodm.problem.distant import DistantRows
-from sodm.problem.rows import canonical, csr_parts
+from sodm.problem.array_rows import as_row_set
+from sodm.problem.chunks import chunks
+from sodm.problem.rows import canonical
 
 KERNELS = ("linear", "rbf", "poly", "sigmoid", "laplacian", "precomputed")
-Precision = Literal["single", "double"]
-
-# Elements of a temporary array made at a time: 8 MB of doubles.
-_BLOCK = 2**20
 
 
 def resolve_gamma(gamma: str | float, X: Any, weights: NDArray[np.float64] | None = None) -> float:
@@ -38,7 +35,7 @@ def resolve_gamma(gamma: str | float, X: Any, weights: NDArray[np.float64] | Non
     ----------
     gamma : {"scale", "auto"} or float
         "scale" is 1 / (n_features * variance of all values of X), "auto" is 1 / n_features.
-    X : ndarray or CSR matrix
+    X : ndarray, CSR matrix or RowSet
     weights : ndarray, optional
         A row of weight k counts as k rows.
 
@@ -53,55 +50,17 @@ def resolve_gamma(gamma: str | float, X: Any, weights: NDArray[np.float64] | Non
     if gamma == "auto":
         return 1.0 / X.shape[1]
     if gamma == "scale":
-        variance = _variance(X, weights)
+        n = X.shape[0]
+        shares = np.full(n, 1.0 / n) if weights is None else weights / weights.sum()
+        variance = as_row_set(X).variance(shares)
         return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
     raise ValueError(f"gamma must be 'scale', 'auto' or a number, got {gamma!r}.")
 
 
-def _variance(X: Any, weights: NDArray[np.float64] | None) -> float:
-    """Variance of all values of X, rows weighted, without a copy of X."""
-    n, d = X.shape
-    share = np.full(n, 1.0 / n) if weights is None else weights / weights.sum()
-    if isinstance(X, DistantRows):
-        return _variance_apart(X, share)
-    if sparse.issparse(X):
-        row = np.repeat(np.arange(n), np.diff(X.indptr))
-        per_value = share[row] / d
-        mean = float(per_value @ X.data)
-        square = float(per_value @ X.data.astype(np.float64) ** 2)
-        return max(square - mean**2, 0.0) if square > 0 else 0.0
-    mean = sum(float(share[s] @ X[s].mean(axis=1, dtype=np.float64)) for s in _chunks(n, d))
-    return sum(float(share[s] @ ((X[s] - mean) ** 2).mean(axis=1, dtype=np.float64)) for s in _chunks(n, d))
-
-
-def _variance_apart(X: DistantRows, share: NDArray[np.float64]) -> float:
-    """The same for rows that are elsewhere, in one pass: of each row its mean and its own variance."""
-    n, d = X.shape
-
-    def add_up(numbers: NDArray[np.float64]) -> float:
-        return sum(float(share[s] @ numbers[s]) for s in _chunks(n, d))
-
-    def moments(rows: Any) -> NDArray[np.float64]:
-        if sparse.issparse(rows):
-            rows = rows.astype(np.float64)
-            means, squares = (np.asarray(rows.power(k).sum(axis=1)).ravel() / d for k in (1, 2))
-            return np.column_stack([means, squares - means**2])
-        means = rows.mean(axis=1, dtype=np.float64)
-        return np.column_stack([means, ((rows - means[:, None]) ** 2).mean(axis=1, dtype=np.float64)])
-
-    means, own = X.each(moments).T
-    return max(add_up(own) + add_up((means - add_up(means)) ** 2), 0.0)
-
-
 def is_symmetric(K: NDArray[Any]) -> bool:
     """Whether a square matrix equals its transpose, up to rounding in single precision."""
-    largest = max((float(np.abs(K[s]).max()) for s in _chunks(*K.shape)), default=0.0)
-    return all(float(np.abs(K[s] - K[:, s].T).max()) <= 1e-5 * largest for s in _chunks(*K.shape))
-
-
-def _chunks(n: int, width: int) -> Iterator[slice]:
-    step = max(1, _BLOCK // max(1, width))
-    return (slice(start, min(n, start + step)) for start in range(0, n, step))
+    largest = max((float(np.abs(K[s]).max()) for s in chunks(*K.shape)), default=0.0)
+    return all(float(np.abs(K[s] - K[:, s].T).max()) <= 1e-5 * largest for s in chunks(*K.shape))
 
 
 @dataclass(frozen=True)
@@ -121,19 +80,12 @@ class Kernel:
         Of poly and sigmoid.
     offset : float
         Added to all kernel values: a constant feature in kernel space.
-    precision : {"single", "double"}
-        Of kernel values. Sums over them are always kept in double.
-    n_threads : int
-        No result depends on it.
 
     Examples
     --------
     >>> import numpy as np
-    >>> kernel = Kernel("poly", gamma=1.0, degree=2, coef0=1.0)
-    >>> kernel.block(np.array([[1.0], [2.0]]), np.array([[3.0]])).tolist()
-    [[16.0], [49.0]]
-    >>> kernel.apply(np.array([[1.0], [2.0]]), np.array([[3.0]]), np.array([10.0])).tolist()
-    [160.0, 490.0]
+    >>> Kernel("poly", gamma=1.0, degree=2, coef0=1.0).diag(np.array([[1.0], [2.0]])).tolist()
+    [4.0, 25.0]
     """
 
     name: str | Callable[[Any, Any], Any] = "rbf"
@@ -141,70 +93,19 @@ class Kernel:
     degree: int = 3
     coef0: float = 0.0
     offset: float = 0.0
-    precision: Precision = "single"
-    n_threads: int = 1
 
     @property
     def compiled(self) -> bool:
         """Whether the core knows this kernel by name."""
         return not callable(self.name) and self.name != "precomputed"
 
-    # ------------------------------------------------------------------------------------ for the core
-
-    def points(self, X: Any, like: _core.Points | None = None) -> _core.Points:
-        """Rows prepared for the core, laid out like other points they will be paired with."""
-        if not self.compiled:
-            raise ValueError(f"kernel {self.name!r} has no points, only values.")
-        function = _core.KernelFunction(self.name, self.gamma, self.coef0, self.degree, self.offset)
-        X, twice = canonical(X), self.precision == "double"
-        if not sparse.issparse(X):
-            return _core.Points.dense(X, function, twice, like)
-        if X.shape[1] > np.iinfo(np.int32).max:
-            raise ValueError(f"X has {X.shape[1]} columns; kernels take at most 2**31 - 1.")
-        return _core.Points.csr(*csr_parts(X), X.shape[1], function, twice, like)
-
-    def source(self, X: Any) -> Any:
-        """Where a solver takes kernel values from; for "precomputed", X is the matrix itself."""
-        X, twice = canonical(X), self.precision == "double"
-        if self.name == "precomputed":
-            return _core.MatrixSource(X, self.offset, twice)
-        if callable(self.name):
-
-            def values(rows: NDArray[np.int64], columns: NDArray[np.int64]) -> NDArray[Any]:
-                return self._call(X[rows], X[columns])
-
-            return _core.FunctionSource(self.diag(X) - self.offset, self.offset, values, twice)
-        return self.points(X)
-
-    # ------------------------------------------------------------------------------------ the contract
-
-    def block(self, A: Any, B: Any) -> NDArray[np.float64]:
-        """The matrix K(A, B) of two sets of rows or prepared points; of a "precomputed" kernel, A itself."""
-        if not self.compiled:
-            return self._call(A, B) + self.offset
-        a, b = self._pair(A, B)
-        return _core.block(a, b, self.n_threads)
-
-    def apply(self, A: Any, B: Any, V: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The product K(A, B) V for one or several columns V, without ever storing K."""
-        columns = np.ascontiguousarray(np.asarray(V, dtype=np.float64).reshape(len(V), -1).T)
-        if self.compiled:
-            a, b = self._pair(A, B)
-            product = _core.apply(b, a, columns, self.n_threads).T
-        else:
-            product = np.empty((A.shape[0], columns.shape[0]))
-            for rows in _chunks(A.shape[0], columns.shape[1]):
-                product[rows] = self._call(A[rows], B) @ columns.T
-            product += self.offset * columns.sum(axis=1)
-        return product if np.ndim(V) == 2 else product[:, 0]
-
     def diag(self, A: Any) -> NDArray[np.float64]:
-        """The values k(x, x)."""
+        """The values k(x, x), in double precision."""
         if self.name == "precomputed":
             return np.diagonal(A).astype(np.float64) + self.offset
         if callable(self.name):
             # A block of 16 rows costs 16 times the values that are needed, and a 16th of the calls.
-            parts = [np.diagonal(self._call(A[i : i + 16], A[i : i + 16])) for i in range(0, A.shape[0], 16)]
+            parts = [np.diagonal(self.call(A[i : i + 16], A[i : i + 16])) for i in range(0, A.shape[0], 16)]
             return np.concatenate(parts) + self.offset
         if self.name in ("rbf", "laplacian"):
             return np.full(A.shape[0], 1.0 + self.offset)
@@ -220,19 +121,8 @@ class Kernel:
             product = np.tanh(self.gamma * product + self.coef0)
         return product + self.offset
 
-    def _pair(self, A: Any, B: Any) -> tuple[_core.Points, _core.Points]:
-        """Both sides prepared alike; a side that is prepared already decides the layout."""
-        if A is B:
-            A = B = A if isinstance(A, _core.Points) else self.points(A)
-        elif isinstance(A, _core.Points):
-            B = B if isinstance(B, _core.Points) else self.points(B, like=A)
-        else:
-            B = B if isinstance(B, _core.Points) else self.points(B)
-            A = self.points(A, like=B)
-        return A, B
-
-    def _call(self, A: Any, B: Any) -> NDArray[np.float64]:
-        """Values of a callable, checked; the matrix A itself for "precomputed"."""
+    def call(self, A: Any, B: Any) -> NDArray[np.float64]:
+        """Values of a callable, checked; the matrix A itself for "precomputed". Without the offset."""
         if not callable(self.name):
             return np.asarray(A, dtype=np.float64)
         values = np.asarray(self.name(A, B), dtype=np.float64)

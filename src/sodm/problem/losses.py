@@ -71,6 +71,11 @@ class OdmLoss:
         a = weights.sum() * (1 - self.theta) ** 2 / (self.lam * weights)
         return a, a / self.upsilon
 
+    def derivatives(self, margins: Array, weights: Array, corner: float = 0.0) -> tuple[Array, Array]:
+        """First and second derivative of the loss term of each row by its margin; there is no corner."""
+        g, (a, b) = self.lift(margins, weights), self.ridges(weights)
+        return -g, np.where(g > 0, 1 / a, np.where(g < 0, 1 / b, 0.0))
+
     def prox(self, r: Array, q: Array, weights: Array) -> Array:
         """The best g_i with all others held, where q = Q_ii and r = q g_i - (Q g)_i; one weight per row."""
         a, b = self.ridges(weights)
@@ -130,6 +135,18 @@ class HingeLoss:
         """What the loss adds to the diagonal of Q: nothing."""
         zero = np.zeros_like(weights, dtype=np.float64)
         return zero, zero
+
+    def derivatives(self, margins: Array, weights: Array, corner: float = 0.0) -> tuple[Array, Array]:
+        """First and second derivative of the loss term of each row by its margin.
+
+        Parameters
+        ----------
+        corner : float
+            The corner at margin 1 is taken for a parabola of this half-width, > 0: it has no curvature else.
+        """
+        cost = self.bounds(weights)
+        share = np.clip((1 + corner - margins) / (2 * corner), 0.0, 1.0)
+        return -cost * share, np.where((share > 0) & (share < 1), cost / (2 * corner), 0.0)
 
     def bounds(self, weights: Array) -> Array:
         """The largest value of each dual variable, lam s_i / W; the smallest is 0."""

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sodm.problem.array_rows import as_row_set
 from sodm.problem.kernels import Kernel
 from sodm.problem.losses import Loss
+from sodm.problem.row_set import RowSet
 
 
 @dataclass(frozen=True)
@@ -18,8 +20,9 @@ class Problem:
 
     Attributes
     ----------
-    rows : ndarray or CSR matrix, shape (n, n_features)
-        No two rows equal in features and label; the kernel matrix itself when the kernel is "precomputed".
+    rows : RowSet, shape (n, n_features)
+        May be given as an array or CSR matrix. No two rows equal in features and label; the kernel matrix
+        itself when the kernel is "precomputed".
     signs : ndarray of float64, shape (n_problems, n)
         The labels, +1 or -1: one row per binary problem.
     weights : ndarray of float64, shape (n,)
@@ -28,11 +31,17 @@ class Problem:
     loss : OdmLoss or HingeLoss
     start : ndarray of float64, shape (n_problems, n), or None
         Duals to start from.
+    classes : ndarray
+        The labels, sorted: of one problem the second is +1, of several the c-th is that of problem c.
     """
 
-    rows: Any
+    rows: RowSet
     signs: NDArray[np.float64]
     weights: NDArray[np.float64]
     kernel: Kernel
     loss: Loss
     start: NDArray[np.float64] | None = None
+    classes: NDArray[Any] = field(default_factory=lambda: np.array([0, 1]))
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rows", as_row_set(self.rows))

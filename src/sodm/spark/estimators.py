@@ -104,15 +104,15 @@ class MachineEstimator(MachineParams, Estimator, DefaultParamsWritable, DefaultP
 
     def _train(self, machine: Any, rows: ClusterRows, held_out: Any, cluster: Cluster) -> dict[str, float]:
         """Fit the Python estimator; what took how long is returned."""
-        engine = SparkEngine(cluster, int(machine.cache_size * 2**20))
+        engine = SparkEngine(cluster)
         labels, weights = rows.labels(), rows.weights()
         check_classification_targets(labels)
-        machine._engine, machine._eval_set = engine, held_out
+        weights = check_sample_weight(weights, len(labels))
+        evaluation = machine._check_eval_set(held_out)
         try:
-            machine._fit_rows(rows, labels, check_sample_weight(weights, len(labels)))
+            machine._fit_rows(rows, labels, weights, engine=engine, evaluation=evaluation)
         finally:
             engine.release()
-            del machine._engine, machine._eval_set
         return engine.seconds
 
 

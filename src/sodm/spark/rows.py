@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pyspark.accumulators import AccumulatorParam
 
-from sodm.problem.distant import DistantRows
+from sodm.problem.row_set import RowSet
 from sodm.spark.blocks import PackedBlock, Piece, in_form, size_of, stack
 
 T = TypeVar("T")
@@ -202,7 +202,7 @@ class Memory:
         return None
 
 
-class ClusterRows(DistantRows):
+class ClusterRows(RowSet):
     """Packed blocks, and which of their rows are meant.
 
     Parameters
@@ -217,6 +217,8 @@ class ClusterRows(DistantRows):
     memory : Memory, optional
         What of them is at the driver.
     """
+
+    in_memory = False
 
     def __init__(
         self,
@@ -301,7 +303,9 @@ class ClusterRows(DistantRows):
 
     # ------------------------------------------------------------------------- something for each row
 
-    def each(self, function: Callable[..., NDArray[Any]], own: NDArray[Any] | None = None) -> NDArray[Any]:
+    def map_rows(
+        self, function: Callable[..., NDArray[Any]], own: NDArray[Any] | None = None
+    ) -> NDArray[Any]:
         as_csr = self.sparse
         sent = None if own is None else self._by_block(own)
 
@@ -346,9 +350,9 @@ class ClusterRows(DistantRows):
 
     # ------------------------------------------------------------------------------ sums over all rows
 
-    def machine(
+    def sum_over_rows(
         self,
-        values: Callable[[Any, NDArray[np.float64]], NDArray[np.float64]],
+        function: Callable[[Any, NDArray[np.float64]], NDArray[np.float64]],
         coefficients: NDArray[np.float64],
     ) -> NDArray[np.float64]:
         as_csr, sent = self.sparse, self._by_block(np.ascontiguousarray(coefficients.T))
@@ -358,12 +362,12 @@ class ClusterRows(DistantRows):
             at = np.flatnonzero(np.any(own != 0, axis=1))
             if len(at) == 0:
                 return None
-            return values(in_form(block.rows[at], as_csr), np.ascontiguousarray(own[at].T))
+            return function(in_form(block.rows[at], as_csr), np.ascontiguousarray(own[at].T))
 
         with self.clock:
             total = self.add_up(of_block)
         sent.destroy()
-        assert total is not None  # a machine without any support vector is no machine
+        assert total is not None  # some coefficient is not zero
         return total
 
     def add_up(self, of_block: Callable[[PackedBlock], T | None]) -> T | None:

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,9 +25,11 @@ from scipy.linalg import cho_factor, cho_solve, cholesky, solve_triangular
 
 from sodm.engines.base import Block, Table
 from sodm.partition.basis import greedy_pivots
-from sodm.problem.losses import HingeLoss, Loss
+from sodm.problem.evaluator import KernelEvaluator
+from sodm.problem.losses import Loss
 from sodm.problem.problem import Problem
 from sodm.solvers.result import SolveResult
+from sodm.training.context import Context
 from sodm.trees.local import decide
 from sodm.trees.probe import Probe
 
@@ -41,26 +42,29 @@ MAX_STEPS, ENOUGH = 30, 1e-3
 ROUND = 0.25  # the hinge loss gets a round corner of this half-width, for Newton needs a curvature
 
 
-def compress(problem: Problem, result: SolveResult, budget: int, seed: int) -> SolveResult:
+def compress(problem: Problem, result: SolveResult, budget: int, context: Context) -> SolveResult:
     """The machine on at most `budget` of the training rows; as it is, if it has no more support vectors."""
     importance = np.sum(result.duals**2, axis=0)
     support = np.flatnonzero(importance)
     if len(support) <= budget:
         return result
-    rng, n = np.random.RandomState(seed), len(problem.weights)
+    rng, n = np.random.RandomState(context.seed), len(problem.weights)
+    kernel = context.evaluator(problem.kernel)
     count = min(CANDIDATES_PER_POINT * budget, len(support))
     share = importance[support] / importance[support].sum()
     candidates = np.sort(rng.choice(support, count, replace=False, p=share))
-    basis = candidates[greedy_pivots(problem.kernel, problem.rows, candidates, budget)]
+    basis = candidates[greedy_pivots(kernel, problem.rows, candidates, budget)]
     table = Table(problem.rows, problem.signs, problem.weights)
     sample = np.sort(rng.permutation(n)[: max(FEWEST_ROWS, ROWS_PER_POINT * budget)])
     duals = np.zeros_like(problem.signs)
     # Most steps are taken on an eighth of the sample, for an eighth of the price.
-    few, all_rows = (_Reduced(problem, table.take(basis), table.take(rows)) for rows in (sample[::8], sample))
+    few, all_rows = (
+        _Reduced(kernel, problem.loss, table.take(basis), table.take(rows)) for rows in (sample[::8], sample)
+    )
     for c in range(len(problem.signs)):
         z = all_rows.solve(c, few.solve(c, np.zeros(len(basis))))
         duals[c, basis] = problem.signs[c, basis] * all_rows.coefficients(z)
-    reading = Probe(problem, len(result.decision[0]), seed).read(duals)
+    reading = Probe(problem, kernel, len(result.decision[0]), context.seed).read(duals)
     # The coefficients are no duals of the problem, so there is no gap to speak of.
     unknown = np.full(len(duals), np.nan)
     return replace(result, duals=duals, decision=reading.decision, objective=reading.objective, gap=unknown)
@@ -69,8 +73,8 @@ def compress(problem: Problem, result: SolveResult, budget: int, seed: int) -> S
 class _Reduced:
     """The problem in the span of a basis."""
 
-    def __init__(self, problem: Problem, basis: Block, sample: Block) -> None:
-        self.kernel, self.loss, self.basis, self.sample = problem.kernel, problem.loss, basis, sample
+    def __init__(self, kernel: KernelEvaluator, loss: Loss, basis: Block, sample: Block) -> None:
+        self.kernel, self.loss, self.basis, self.sample = kernel, loss, basis, sample
         gram = self._block(basis)
         gram[np.diag_indices_from(gram)] += 1e-5 * np.trace(gram) / len(gram)
         self.factor = cholesky(gram, lower=True)
@@ -80,7 +84,7 @@ class _Reduced:
         signs, weights = self.sample.signs[c], self.sample.weights
         value, margins = self._objective(z, c)
         for _ in range(MAX_STEPS):
-            slope, curvature = derivatives(self.loss, margins, weights)
+            slope, curvature = self.loss.derivatives(margins, weights, corner=ROUND)
             gradient, hessian = np.zeros_like(z), np.zeros((len(z), len(z)))
             for rows, block in self._blocks():
                 gradient += block.T @ (signs[rows] * slope[rows])
@@ -119,17 +123,6 @@ class _Reduced:
 
     def _block(self, block: Block) -> Array:
         """Kernel values of the rows of a block with the basis."""
-        if self.kernel.name == "precomputed":
+        if self.kernel.precomputed:
             return self.kernel.block(block.rows[:, self.basis.columns], None)
         return self.kernel.block(block.rows, self.basis.rows)
-
-
-def derivatives(loss: Loss, margins: Array, weights: Array) -> tuple[Any, Any]:
-    """First and second derivative of the loss term of each row with respect to its margin."""
-    if isinstance(loss, HingeLoss):
-        cost = loss.bounds(weights)
-        share = np.clip((1 + ROUND - margins) / (2 * ROUND), 0.0, 1.0)
-        return -cost * share, np.where((share > 0) & (share < 1), cost / (2 * ROUND), 0.0)
-    low, high = loss.ridges(weights)
-    below, above = margins < 1 - loss.theta, margins > 1 + loss.theta
-    return -loss.lift(margins, weights), np.where(below, 1 / low, np.where(above, 1 / high, 0.0))

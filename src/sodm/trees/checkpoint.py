@@ -13,10 +13,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
-from sodm.problem.fold import row_hashes
 from sodm.problem.problem import Problem
+from sodm.training.context import CheckpointFolder
 from sodm.trees.history import Record, Seconds, Summary
 from sodm.trees.merge import Index, Solved
 
@@ -43,24 +42,16 @@ class Checkpoint:
 
     Parameters
     ----------
-    folder : path
+    folder : CheckpointFolder
         Made if it is not there.
-    data, parameters : str
-        Fingerprints of what the training depends on; a checkpoint with others is refused.
+    data : str
+        A fingerprint of the rows; a checkpoint with other data, parameters or seed is refused.
     seed : int
-        Of this training. With `adopt_seed` that of the checkpoint takes its place.
-
-    Attributes
-    ----------
-    seed : int
-        What to train with.
     """
 
-    def __init__(
-        self, folder: str | os.PathLike[str], data: str, parameters: str, seed: int, adopt_seed: bool
-    ) -> None:
-        self.path = Path(folder) / NAME
-        self.data, self.parameters, self.seed = data, parameters, seed
+    def __init__(self, folder: CheckpointFolder, data: str, seed: int) -> None:
+        self.path = Path(folder.path) / NAME
+        self.data, self.parameters, self.seed = data, folder.parameters, seed
         self._state: State | None = None
         if not self.path.exists():
             self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -69,11 +60,15 @@ class Checkpoint:
         for what, ours in (("data", self.data), ("parameters", self.parameters)):
             if head[what] != ours:
                 self._refuse(f"is of a fit with other {what}")
-        if adopt_seed:
-            self.seed = head["seed"]
-        elif head["seed"] != seed:
+        if head["seed"] != seed:
             self._refuse("is of a fit with another random_state")
-        self._state = _unpack(head, arrays)
+        if folder.resume:
+            self._state = _unpack(head, arrays)
+
+    @classmethod
+    def of(cls, folder: CheckpointFolder, problem: Problem, seed: int) -> Checkpoint:
+        """The checkpoint of this problem."""
+        return cls(folder, data_fingerprint(problem), seed)
 
     def _read(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         try:
@@ -90,7 +85,7 @@ class Checkpoint:
         raise ValueError(f"The checkpoint {self.path} {why}: remove it, or choose another checkpoint_dir.")
 
     def load(self) -> State | None:
-        """The state that was saved last, if there is one."""
+        """The state that was saved last, if there is one to go on from."""
         return self._state
 
     def save(self, state: State) -> None:
@@ -149,13 +144,6 @@ def data_fingerprint(problem: Problem) -> str:
     """A digest of rows, labels, weights and warm start, the same for dense and CSR."""
     digest = hashlib.sha256(str(problem.rows.shape).encode())
     start = np.empty(0) if problem.start is None else problem.start
-    rows = row_hashes(problem.rows if sparse.issparse(problem.rows) else np.asarray(problem.rows))
-    for array in (rows, problem.signs, problem.weights, start):
+    for array in (problem.rows.hashes(), problem.signs, problem.weights, start):
         digest.update(np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()
-
-
-def parameter_fingerprint(parameters: dict[str, Any]) -> str:
-    """A digest of parameters by name and value; functions go by their name."""
-    named = {key: getattr(value, "__qualname__", value) for key, value in parameters.items()}
-    return hashlib.sha256(repr(sorted(named.items())).encode()).hexdigest()

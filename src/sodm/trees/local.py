@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sodm.engines.base import Arrays, Block, Slot
+from sodm.problem.evaluator import KernelEvaluator, Precision
 from sodm.problem.kernels import Kernel
 from sodm.problem.losses import Loss
 from sodm.solvers.exact import solve
@@ -33,6 +34,8 @@ class LocalSolver:
 
     represented : float
         R above.
+    cache_bytes : int
+        Kernel values that may be kept; a place that has less memory gives less.
     start : ndarray, shape (n_problems, m)
         Duals to start from.
     lift : bool
@@ -47,16 +50,19 @@ class LocalSolver:
     """
 
     kernel: Kernel
+    precision: Precision
     loss: Loss
     solver: str
     tol: float
     max_iter: int
-    cache_bytes: int
     seed: int
 
     def __call__(self, block: Block, message: Arrays, slot: Slot) -> Arrays:
         began = time.perf_counter()
-        kernel = replace(self.kernel, n_threads=slot.n_threads)
+        kernel = KernelEvaluator(self.kernel, self.precision, slot.n_threads)
+        cache_bytes = message["cache_bytes"]
+        if slot.memory is not None:
+            cache_bytes = min(cache_bytes, slot.memory)
         start, decision, exact = message.get("start"), None, message.get("exact", False)
         if message.get("lift"):
             start, decision = None, decide(kernel, block, block, block.signs * message["start"])
@@ -71,7 +77,7 @@ class LocalSolver:
             tol=self.tol if exact else COARSER * self.tol,
             violation=None if exact else ANY_VIOLATION,
             max_iter=self.max_iter,
-            cache_bytes=int(self.cache_bytes * slot.share),
+            cache_bytes=cache_bytes,
             seed=self.seed,
             n_threads=slot.n_threads,
             start=start,
@@ -99,13 +105,13 @@ class LocalSolver:
         }
 
 
-def square(kernel: Kernel, block: Block) -> Any:
+def square(kernel: KernelEvaluator, block: Block) -> Any:
     """The rows of a block as its kernel takes them: for a precomputed one the values among themselves."""
-    return block.rows[:, block.columns] if kernel.name == "precomputed" else block.rows
+    return block.rows[:, block.columns] if kernel.precomputed else block.rows
 
 
 def decide(
-    kernel: Kernel, block: Block, model_rows: Any, coefficients: NDArray[np.float64]
+    kernel: KernelEvaluator, block: Block, model_rows: Any, coefficients: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """f at the rows of a block, shape (n_problems, m); model rows may be rows, their numbers, or a block."""
     if isinstance(model_rows, Block):
@@ -113,7 +119,7 @@ def decide(
         if len(at) == 0:
             return np.zeros((len(coefficients), block.rows.shape[0]))
         coefficients = np.ascontiguousarray(coefficients[:, at])
-        model_rows = model_rows.columns[at] if kernel.name == "precomputed" else model_rows.rows[at]
-    if kernel.name == "precomputed":
+        model_rows = model_rows.columns[at] if kernel.precomputed else model_rows.rows[at]
+    if kernel.precomputed:
         return np.ascontiguousarray(kernel.apply(block.rows[:, model_rows], None, coefficients.T).T)
     return np.ascontiguousarray(kernel.apply(block.rows, model_rows, coefficients.T).T)

@@ -24,9 +24,10 @@ from numpy.typing import NDArray
 from sodm.engines.base import Arrays
 from sodm.partition import ClusterPartitioner
 from sodm.problem.problem import Problem
+from sodm.problem.row_set import Index
+from sodm.training.context import Context
 
 Array = NDArray[np.float64]
-Index = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -55,9 +56,9 @@ class Solved:
 class MergeRule(ABC):
     """How a level follows from the one below. A rule serves one fit."""
 
-    def prepare(self, problem: Problem, branching: int, seed: int) -> None:
+    def prepare(self, problem: Problem, context: Context, branching: int) -> None:
         """Be told what the fit is about."""
-        self.problem, self.branching, self.seed = problem, branching, seed
+        self.problem, self.context, self.branching = problem, context, branching
         self.total = float(problem.weights.sum())
 
     def begin(self, parts: Sequence[Index]) -> list[Group]:
@@ -196,9 +197,8 @@ class Recluster(MergeRule):
         n_clusters = -(-len(solved) // self.branching)
         if len(solved) <= self.branching:
             return None if self.early else [self._piece(support, duals)]
-        self.partitioner.cluster(
-            self.problem.rows, n_clusters, self.problem.kernel, self.seed + level + 1, rows=support
-        )
+        kernel, seed = self.context.evaluator(self.problem.kernel), self.context.seed + level + 1
+        self.partitioner.cluster(self.problem.rows, n_clusters, kernel, seed, rows=support)
         clusters = self.partitioner.assign(self.problem.rows)
         return [self._piece(rows, duals) for rows in rows_of(clusters, n_clusters)]
 

@@ -16,6 +16,9 @@ from numpy.typing import NDArray
 
 from sodm.engines.base import Arrays
 
+# Up to this many distinct rows the exact machine takes a second or so, and nothing is to be gained by parts.
+EXACT_ROWS = 10_000
+
 PILOT_ROWS = 2000
 FEWEST_ROWS, MOST_ROWS = 2000, 8000
 USUAL_SHARE = 0.5

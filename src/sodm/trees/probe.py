@@ -11,17 +11,17 @@ and likewise the loss and the dual. With all rows in the probe these are exact.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sodm.engines.base import Arrays, Block, Table
-from sodm.problem.distant import DistantRows
+from sodm.problem.evaluator import KernelEvaluator
 from sodm.problem.problem import Problem
 from sodm.trees.local import decide
 
 Array = NDArray[np.float64]
-MODEL_ROWS = 2**18  # of a machine that are copied at a time
 
 
 @dataclass(frozen=True)
@@ -56,53 +56,48 @@ class Reading:
 class Probe:
     """At most so many rows of a problem, drawn at random."""
 
-    def __init__(self, problem: Problem, n_rows: int, seed: int) -> None:
+    def __init__(self, problem: Problem, kernel: KernelEvaluator, n_rows: int, seed: int) -> None:
         n = len(problem.weights)
         rows = np.arange(n)
         if n_rows < n:
             rows = np.sort(np.random.RandomState(seed).permutation(n)[:n_rows])
-        self.problem = problem
+        self.problem, self.kernel = problem, kernel
         self.block = Table(problem.rows, problem.signs, problem.weights).take(rows)
-        self.more = n / len(rows)  # how many rows each one stands for
+        self.rows_per_probed = n / len(rows)  # how many rows each one stands for
 
     @property
     def message(self) -> Arrays:
-        """What tasks are told, if they are to look at their machines themselves: if rows are elsewhere, it
+        """What tasks are told, if they are to look at their machines themselves: where rows are elsewhere, it
         takes a pass over all of them otherwise."""
-        return {"probe": self.block} if isinstance(self.problem.rows, DistantRows) else {}
+        return {} if self.problem.rows.in_memory else {"probe": self.block}
 
     def read(self, duals: Array, decision: Array | None = None) -> Reading:
         """Look at the machine with these duals; its f at these rows may be known already."""
         block, loss = self.block, self.problem.loss
         if decision is None:
-            decision = machine_values(self.problem, duals, block)
+            decision = machine_values(self.problem, self.kernel, duals, block)
         g, weights = duals[:, block.columns], block.weights
         rest = self.problem.weights.sum() - weights.sum()
-        if self.more > 1 and rest > 0:
+        if self.rows_per_probed > 1 and rest > 0:
             # A row with dual 0 for all the others: then the weights add up to W, and the ridges are right.
             g, weights = np.hstack([g, np.zeros((len(g), 1))]), np.append(weights, rest)
         objective, dual = np.empty(len(duals)), np.empty(len(duals))
         for c, signs in enumerate(block.signs):
             norm = float(np.sum(signs * g[c, : len(signs)] * decision[c])) / 2
-            objective[c] = self.more * norm + loss.primal(signs * decision[c], block.weights)
-            dual[c] = self.more * (norm + loss.dual(g[c], weights))
-        return Reading(decision, objective, dual, self.more == 1.0)
+            objective[c] = self.rows_per_probed * norm + loss.primal(signs * decision[c], block.weights)
+            dual[c] = self.rows_per_probed * (norm + loss.dual(g[c], weights))
+        return Reading(decision, objective, dual, self.rows_per_probed == 1.0)
 
 
-def machine_values(problem: Problem, duals: Array, block: Block) -> Array:
+def machine_values(problem: Problem, kernel: KernelEvaluator, duals: Array, block: Block) -> Array:
     """f of the machine with these duals at the rows of a block, shape (n_problems, m)."""
-    if isinstance(problem.rows, DistantRows):
-        kernel = problem.kernel
-        return problem.rows.machine(
-            lambda rows, coefficients: decide(kernel, block, rows, coefficients), problem.signs * duals
-        )
+    coefficients = problem.signs * duals
     support = np.flatnonzero(np.any(duals != 0, axis=0))
-    values = np.zeros((len(duals), block.rows.shape[0]))
-    for first in range(0, len(support), MODEL_ROWS):
-        rows = support[first : first + MODEL_ROWS]
-        machine = rows if problem.kernel.name == "precomputed" else problem.rows[rows]
-        values += decide(problem.kernel, block, machine, problem.signs[:, rows] * duals[:, rows])
-    return values
+    if len(support) == 0:
+        return np.zeros((len(duals), block.rows.shape[0]))
+    if kernel.precomputed:  # its rows are known by their numbers
+        return decide(kernel, block, support, coefficients[:, support])
+    return problem.rows.sum_over_rows(partial(decide, kernel, block), coefficients)
 
 
 def classes_of(decision: Array) -> NDArray[np.intp]:

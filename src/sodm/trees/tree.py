@@ -12,23 +12,29 @@ What a system is made of comes from outside: `systems` lists the combinations th
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sodm.engines.base import Arrays, Engine, Part, Table
+from sodm.engines.base import Arrays, Block, Part, Table
+from sodm.engines.threads import ThreadEngine
 from sodm.partition import Partitioner
 from sodm.problem.problem import Problem
 from sodm.solvers.result import SolveResult
+from sodm.training.context import Context
+from sodm.training.regions import Regions
+from sodm.training.trained import Trained
+from sodm.trees.budget import compress
 from sodm.trees.checkpoint import Checkpoint, State
 from sodm.trees.history import Record, Seconds, Summary
 from sodm.trees.local import LocalSolver
+from sodm.trees.memory import most_needed, part_share
 from sodm.trees.merge import Group, MergeRule, Solved, rows_of
-from sodm.trees.pilot import Pilot, parts_for, sample
-from sodm.trees.probe import Probe, Reading, classes_of
+from sodm.trees.pilot import EXACT_ROWS, Pilot, parts_for, sample
+from sodm.trees.probe import Probe, Reading, classes_of, machine_values
 from sodm.trees.stop import EXACT, LAST, TIME, StopRule, changed
 
 Array = NDArray[np.float64]
@@ -36,62 +42,17 @@ PROBE_ROWS = 4000
 
 
 @dataclass(frozen=True)
-class TreeResult:
-    """A trained machine.
+class Tree:
+    """Partition x merge rule x local solver, with their settings; kernel and loss come with the problem.
 
     Attributes
     ----------
-    duals : ndarray, shape (n_problems, n)
-        In the scale of the problem of all rows.
-    history : list of Record
-    stop_reason : str
-    last : list of Solved
-        The parts of the level that the machine was made of.
-    reading : Reading
-        What the probe says of it.
-    n_iter, violation, converged : ndarrays, shape (n_problems,)
-        The worst of the parts of that level.
-    """
-
-    duals: Array
-    history: list[Record]
-    stop_reason: str
-    last: list[Solved]
-    reading: Reading
-    n_iter: NDArray[np.int64]
-    violation: Array
-    converged: NDArray[np.bool_]
-    n_kernel_evaluations: int
-    ridge_shift: float
-    solver: str
-
-    def as_solve_result(self) -> SolveResult:
-        """The same for those who take any solver's result; `decision` is that of the probe."""
-        return SolveResult(
-            duals=self.duals,
-            decision=self.reading.decision,
-            objective=self.reading.objective,
-            gap=self.reading.gap,
-            violation=self.violation,
-            n_iter=self.n_iter,
-            converged=self.converged,
-            solver=f"{self.solver}, {len(self.last)} parts, {self.stop_reason}",
-            n_kernel_evaluations=self.n_kernel_evaluations,
-            kernel_seconds=sum(record.seconds.kernel for record in self.history),
-            ridge_shift=self.ridge_shift,
-        )
-
-
-@dataclass(frozen=True)
-class Tree:
-    """Partition x merge rule x local solver x loss x engine; kernel and loss come with the problem.
-
-    Parameters
-    ----------
     partition : Partitioner
     merge : MergeRule
-    solver : LocalSolver
-    engine : Engine
+    solver : {"auto", "newton", "dcd"}
+        What solves the parts.
+    tol, max_iter : float, int
+        Of each part.
     n_partitions : int or None
         K; None leaves it to the pilot.
     branching : int
@@ -103,63 +64,73 @@ class Tree:
         they start from zero.
     refine : bool
         Go on to the exact solution in the end.
-    time_limit : float or None
-        Seconds. One part is always solved.
-    seed : int
-    checkpoint : Checkpoint or None
-    evaluate : callable or None
-        Gives the accuracy of a machine, from its duals; its time counts as nobody's.
-    progress : callable or None
-        Told of each level.
+    budget : int or None
+        Most support vectors of the machine.
+    early : bool
+        Keep the parts of the last level as regions, each with a machine of its own.
     """
 
     partition: Partitioner
     merge: MergeRule
-    solver: LocalSolver
-    engine: Engine
+    solver: str
+    tol: float
+    max_iter: int
     n_partitions: int | None
     branching: int
     stop: StopRule | None = None
     pilot: bool = True
     refine: bool = False
-    time_limit: float | None = None
-    seed: int = 0
-    checkpoint: Checkpoint | None = None
-    evaluate: Callable[[Array], float] | None = None
-    progress: Callable[[dict[str, Any]], Any] | None = None
+    budget: int | None = None
+    early: bool = False
 
-    def train(self, problem: Problem) -> TreeResult:
+    def train(self, problem: Problem, context: Context) -> Trained:
         """Train on the rows of a problem."""
-        return _Training(self, problem).run()
+        return _Training(self, problem, context).run()
 
 
 class _Training:
     """One run of a tree."""
 
-    def __init__(self, tree: Tree, problem: Problem) -> None:
-        self.tree, self.problem = tree, problem
-        self.began, self.apart = time.monotonic(), 0.0
-        self.deadline = None if tree.time_limit is None else self.began + tree.time_limit
+    def __init__(self, tree: Tree, problem: Problem, context: Context) -> None:
+        self.tree, self.problem, self.context = tree, problem, context
         self.n = len(problem.weights)
         self.total = float(problem.weights.sum())
-        self.probe = Probe(problem, PROBE_ROWS, tree.seed)
+        self.n_partitions = self._count()
+        self.kernel = context.evaluator(problem.kernel)
+        self.solver = LocalSolver(
+            kernel=problem.kernel,
+            precision=context.precision,
+            loss=problem.loss,
+            solver=tree.solver,
+            tol=tree.tol,
+            max_iter=tree.max_iter,
+            seed=context.seed,
+        )
+        self.engine = context.engine or ThreadEngine(context.n_threads, context.cache_bytes)
+        self.checkpoint = None
+        if context.checkpoint is not None:
+            self.checkpoint = Checkpoint.of(context.checkpoint, problem, context.seed)
+        self.began, self.evaluating = time.monotonic(), 0.0
+        self.deadline = None if context.time_limit is None else self.began + context.time_limit
+        self.probe = Probe(problem, self.kernel, PROBE_ROWS, context.seed)
         self.history: list[Record] = []
         self.evaluations, self.shift = 0, 0.0
-        tree.merge.prepare(problem, tree.branching, tree.seed)
+        tree.merge.prepare(problem, context, tree.branching)
 
-    def run(self) -> TreeResult:
+    def run(self) -> Trained:
         tree = self.tree
-        tree.engine.keep(Table(self.problem.rows, self.problem.signs, self.problem.weights))
-        groups, seconds = self._first_level()
-        solved: list[Solved] = []
-        duals, before, reason = np.zeros_like(self.problem.signs), None, None
-        level = len(self.history)
-        if level > 0:  # from a checkpoint
-            solved, reason, self.summary = self.state.solved, self.state.reason, self.state.summary
-            duals = tree.merge.model(solved)
+        self.engine.keep(Table(self.problem.rows, self.problem.signs, self.problem.weights))
+        state = self.checkpoint.load() if self.checkpoint else None
+        seconds, before, reason = Seconds(), None, None
+        if state is None:
+            groups, solved, duals = self._first_level(seconds), [], np.zeros_like(self.problem.signs)
+        else:
+            solved, reason = state.solved, state.reason
+            duals = self._restore(state)
             before = self.probe.read(duals)
-            groups = [] if reason else self._merge(solved, level - 1, seconds)
+            groups = [] if reason else self._merge(solved, len(self.history) - 1, seconds)
             reason = reason or (None if groups else LAST)
+        level = len(self.history)
         while reason is None:
             self._tell(level, len(groups))
             results, complete = self._solve(groups, level, seconds)
@@ -191,27 +162,38 @@ class _Training:
             level += 1
         if tree.refine and reason not in (EXACT, TIME):
             solved, duals, before, reason = self._refine(solved, duals, before, reason, level)
-        return self._result(solved, duals, before, reason)
+        return self._trained(solved, duals, before, reason)
 
     # ----------------------------------------------------------------------------------------- the steps
 
-    def _first_level(self) -> tuple[list[Group], Seconds]:
-        """Divide the rows, or take up where a checkpoint left off."""
-        tree, seconds, began = self.tree, Seconds(), time.perf_counter()
-        state = tree.checkpoint.load() if tree.checkpoint else None
-        if state is not None:
-            self.state = state
-            self.history = state.history
-            self.evaluations, self.shift = state.evaluations, state.shift
-            tree.merge.begin(state.first)
-            return [], seconds
+    def _count(self) -> int | None:
+        """The number of parts, None if it is left to the pilot."""
+        count = self.tree.n_partitions
+        if count is None:
+            return 1 if self.n <= EXACT_ROWS else None
+        if count > self.n:
+            raise ValueError(
+                f"n_partitions={count} is more than the {self.n} distinct rows of X: use fewer, or 'auto'."
+            )
+        return count
+
+    def _restore(self, state: State) -> Array:
+        """Take up where a checkpoint left off; the duals of its machine are returned."""
+        self.history, self.summary = state.history, state.summary
+        self.evaluations, self.shift = state.evaluations, state.shift
+        self.tree.merge.begin(state.first)
+        return self.tree.merge.model(state.solved)
+
+    def _first_level(self, seconds: Seconds) -> list[Group]:
+        """Divide the rows."""
+        tree, began = self.tree, time.perf_counter()
         pilot = self._pilot()
         seconds.pilot = pilot.seconds
-        count = tree.n_partitions or parts_for(self.n, pilot.share, tree.branching)
+        count = self.n_partitions or parts_for(self.n, pilot.share, tree.branching)
         parts = [np.arange(self.n)]
         if count > 1:
-            rows, classes = self.problem.rows, classes_of(self.problem.signs)
-            parts = rows_of(tree.partition.split(rows, classes, count, self.problem.kernel, tree.seed), count)
+            rows, classes, seed = self.problem.rows, classes_of(self.problem.signs), self.context.seed
+            parts = rows_of(tree.partition.split(rows, classes, count, self.kernel, seed), count)
         groups = tree.merge.begin(parts)
         if self.problem.start is not None:
             start = self.problem.start
@@ -222,43 +204,50 @@ class _Training:
         elif pilot.machine:
             groups = [Group(g.index, g.represented, pilot.machine) for g in groups]
         seconds.partition = time.perf_counter() - began - seconds.pilot
-        return groups, seconds
+        return groups
 
     def _pilot(self) -> Pilot:
         """Solve a sample first, if anything is to be learnt from it."""
         tree, start = self.tree, self.problem.start
         if start is not None:
             return Pilot(float(np.mean(np.any(start != 0, axis=0))), {})
-        if tree.n_partitions == 1 or not (tree.pilot or tree.n_partitions is None):
+        if self.n_partitions == 1 or not (tree.pilot or self.n_partitions is None):
             return Pilot(1.0, {})
         began = time.perf_counter()
-        rows = sample(self.n, tree.n_partitions, tree.seed)
+        rows = sample(self.n, self.n_partitions, self.context.seed)
         group = Group(rows, tree.merge.weight_of(rows))
-        (result,) = tree.engine.map(tree.solver, [Part(rows, {"represented": group.represented})])
+        (result,) = self._map([self._part(group, 1)])
         assert result is not None  # it has no deadline
         self.evaluations += result["n_kernel_evaluations"]
         share = float(np.mean(np.any(result["duals"] != 0, axis=0)))
         machine = self._machine(group, result["duals"]) if tree.pilot else {}
         return Pilot(share, machine, time.perf_counter() - began)
 
+    def _part(self, group: Group, n_parts: int, **message: Any) -> Part:
+        """A part of a level with so many parts, for the engine."""
+        share = part_share(self.context.cache_bytes, n_parts)
+        needed = min(share, most_needed(len(group.index), self.context.precision))
+        told = {"represented": group.represented, "cache_bytes": share, **group.start, **message}
+        return Part(group.index, told, needed)
+
+    def _map(self, parts: Sequence[Part], deadline: float | None = None) -> list[Arrays | None]:
+        return self.engine.map(self.solver, parts, deadline, self.context.stop)
+
     def _solve(
         self, groups: Sequence[Group], level: int, seconds: Seconds
     ) -> tuple[list[Arrays | None], bool]:
         """All parts of a level, and whether all of them were finished."""
-        tree, began, lost = self.tree, time.perf_counter(), self.tree.engine.overhead
-        exact, probe = len(groups) == 1, self.probe.message  # nothing comes after a single one
-        parts = [
-            Part(group.index, {"represented": group.represented, "exact": exact, **group.start, **probe})
-            for group in groups
-        ]
+        began, lost = time.perf_counter(), self.engine.overhead
+        exact = len(groups) == 1  # nothing comes after a single one
+        parts = [self._part(group, len(groups), exact=exact, **self.probe.message) for group in groups]
         results: list[Arrays | None] = []
         if level == 0 and len(parts) > 1 and self.deadline is not None:
             # One part is solved whatever the time limit, so that there is a machine to return.
-            results = tree.engine.map(tree.solver, parts[:1])
+            results = self._map(parts[:1])
         deadline = self.deadline if level > 0 or results else None
-        results += tree.engine.map(tree.solver, parts[len(results) :], deadline)
+        results += self._map(parts[len(results) :], deadline)
         seconds.solve = time.perf_counter() - began
-        seconds.engine = tree.engine.overhead - lost
+        seconds.engine = self.engine.overhead - lost
         done = [result for result in results if result is not None]
         busy = sum(result["seconds"] for result in done)
         share = sum(result["kernel_seconds"] for result in done) / busy if busy > 0 else 0.0
@@ -272,7 +261,7 @@ class _Training:
         """A part's machine as others take it."""
         at = np.flatnonzero(np.any(duals != 0, axis=0))
         rows = group.index[at]
-        machine = rows if self.problem.kernel.name == "precomputed" else self.problem.rows[rows]
+        machine = rows if self.kernel.precomputed else self.problem.rows[rows]
         return {"model_rows": machine, "model_coef": self.problem.signs[:, rows] * duals[:, at]}
 
     def _merge(self, solved: Sequence[Solved], level: int, seconds: Seconds) -> list[Group]:
@@ -299,12 +288,10 @@ class _Training:
         self.evaluations += evaluations
         self.shift = max([self.shift, *(result["ridge_shift"] for result in results)])
         self.summary = Summary.of(results)
-        accuracy = None
-        if self.tree.evaluate is not None:
-            began = time.perf_counter()
-            accuracy = self.tree.evaluate(duals)
-            seconds.evaluate = time.perf_counter() - began
-            self.apart += seconds.evaluate
+        began = time.perf_counter()
+        accuracy = self._accuracy(duals)
+        seconds.evaluate = 0.0 if accuracy is None else time.perf_counter() - began
+        self.evaluating += seconds.evaluate
         self.history.append(
             Record(
                 level=level,
@@ -320,13 +307,23 @@ class _Training:
                 changed=None if before is None else changed(now, before),
                 n_kernel_evaluations=evaluations,
                 seconds=seconds,
-                elapsed=time.monotonic() - self.began - self.apart,
+                elapsed=time.monotonic() - self.began - self.evaluating,
                 part_seconds=[result["seconds"] for result in results],
                 accuracy=accuracy,
             )
         )
         self._tell_solved()
         return now
+
+    def _accuracy(self, duals: Array) -> float | None:
+        """On rows that are not trained on; the time it takes counts as nobody's."""
+        others = self.context.evaluation
+        if others is None:
+            return None
+        m = len(others.labels)
+        block = Block(others.rows, np.arange(m), np.empty((len(duals), m)), np.ones(m))
+        decision = machine_values(self.problem, self.kernel, duals, block)
+        return float(np.mean(self.problem.classes[classes_of(decision)] == others.labels))
 
     def _decision(self, solved: Sequence[Solved], results: Sequence[Arrays]) -> Array | None:
         """f at the rows of the probe, if the tasks have looked there."""
@@ -350,33 +347,53 @@ class _Training:
         self._save(solved, EXACT)
         return solved, result["duals"], now, EXACT
 
-    def _result(self, solved: list[Solved], duals: Array, reading: Reading | None, reason: str) -> TreeResult:
+    def _trained(self, solved: list[Solved], duals: Array, reading: Reading | None, reason: str) -> Trained:
+        """What the estimator gets; `decision` of the result is that of the probe."""
         assert reading is not None  # one part is always solved
+        objective, gap = reading.objective, reading.gap
         if reason == EXACT and len(solved) == 1:  # the solver has seen all rows
             objective, gap = self.summary.objective, self.summary.gap
-            reading = Reading(reading.decision, objective, gap * np.abs(objective) - objective, exact=True)
-        return TreeResult(
+        result = SolveResult(
             duals=duals,
-            history=self.history,
-            stop_reason=reason,
-            last=solved,
-            reading=reading,
-            n_iter=self.summary.n_iter,
+            decision=reading.decision,
+            objective=objective,
+            gap=gap,
             violation=self.summary.violation,
+            n_iter=self.summary.n_iter,
             converged=self.summary.converged,
+            solver=f"{self.summary.solver}, {len(solved)} parts, {reason}",
             n_kernel_evaluations=self.evaluations,
+            kernel_seconds=sum(record.seconds.kernel for record in self.history),
             ridge_shift=self.shift,
-            solver=self.summary.solver,
         )
+        if self.tree.budget is not None:
+            result = compress(self.problem, result, self.tree.budget, self.context)
+        regions, region_of_row = self._regions(solved) if self.tree.early else (None, None)
+        return Trained(
+            result=result,
+            classes=self.problem.classes,
+            history=[record.as_dict() for record in self.history],
+            stop_reason=reason,
+            regions=regions,
+            region_of_row=region_of_row,
+        )
+
+    def _regions(self, solved: Sequence[Solved]) -> tuple[Regions, NDArray[np.intp]]:
+        """The parts as regions, and the region of each row."""
+        region_of_row = np.zeros(self.n, dtype=np.intp)
+        for k, part in enumerate(solved):
+            region_of_row[part.index] = k
+        parts = [part.index for part in solved]
+        return Regions.of(self.problem.rows, parts, self.kernel), region_of_row
 
     # -------------------------------------------------------------------------------------- surroundings
 
     def _save(self, solved: list[Solved], reason: str | None) -> None:
-        if self.tree.checkpoint is None:
+        if self.checkpoint is None:
             return
         began = time.perf_counter()
         first, summary = self.tree.merge.first, self.summary
-        self.tree.checkpoint.save(
+        self.checkpoint.save(
             State(first, solved, self.history, summary, self.evaluations, self.shift, reason)
         )
         self.history[-1].seconds.checkpoint = time.perf_counter() - began
@@ -385,21 +402,21 @@ class _Training:
         return self.deadline is not None and time.monotonic() >= self.deadline
 
     def _tell(self, level: int, n_parts: int) -> None:
-        if self.tree.progress is None:
+        if self.context.progress is None:
             return
         stage = f"level {level}: {n_parts} part{'s' * (n_parts > 1)}"
         record: dict[str, Any] = {"stage": stage, "rows": self.n}
         if self.history:
             record["gap"] = float(np.max(self.history[-1].gap))
-        self.tree.progress(record)
+        self.context.progress(record)
 
     def _tell_solved(self) -> None:
         """What the level took, and what of it was lost around the parts."""
-        if self.tree.progress is None:
+        if self.context.progress is None:
             return
         record = self.history[-1]
         seconds, n_parts = record.seconds, record.n_partitions
-        self.tree.progress(
+        self.context.progress(
             {
                 "stage": f"level {record.level}: {n_parts} part{'s' * (n_parts > 1)} solved",
                 "rows": record.n_rows,

@@ -8,7 +8,7 @@ from statistics import mean, stdev
 from typing import Any
 
 from sodm.bench.results import DONE, FAILED, NOT_FINISHED, Record
-from sodm.estimators.trees import EXACT_ROWS
+from sodm.trees.pilot import EXACT_ROWS
 
 PREFIXES = {"Cascade": "Ca-", "DiP": "DiP-", "DC": "DC-", "ODM": ""}
 

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sodm.problem.kernels import Kernel
-from sodm.problem.problem import Problem
-from sodm.trees.merge import Index
+from sodm.problem.evaluator import KernelEvaluator
+from sodm.problem.row_set import Index, RowSet
 
 ROWS_PER_CENTRE = 200
 
@@ -33,23 +32,23 @@ class Regions:
     half_norms: NDArray[np.float64]
 
     @classmethod
-    def of(cls, problem: Problem, parts: Sequence[Index]) -> Regions:
+    def of(cls, rows: RowSet, parts: Sequence[Index], kernel: KernelEvaluator) -> Regions:
         """The regions of these parts of the rows."""
         chosen = [part[:: -(-len(part) // ROWS_PER_CENTRE)] for part in parts]
         index = np.concatenate(chosen)
         means = np.zeros((len(index), len(parts)))
         region = np.repeat(np.arange(len(parts)), [len(part) for part in chosen])
         means[np.arange(len(index)), region] = 1 / np.bincount(region)[region]
-        precomputed = problem.kernel.name == "precomputed"
-        regions = cls(index if precomputed else problem.rows[index], means, np.zeros(len(parts)))
-        inner = regions._products(problem.kernel, problem.rows[index])
+        at_hand = rows[index]
+        regions = cls(index if kernel.precomputed else at_hand, means, np.zeros(len(parts)))
+        inner = regions._products(kernel, at_hand)
         return cls(regions.rows, means, np.einsum("ij,ij->j", means, inner) / 2)
 
-    def nearest(self, kernel: Kernel, X: Any) -> NDArray[np.intp]:
+    def nearest(self, kernel: KernelEvaluator, X: Any) -> NDArray[np.intp]:
         """The region of each row: |phi(x) - c|^2 = k(x, x) - 2 <phi(x), c> + |c|^2 is smallest there."""
         return np.argmax(self._products(kernel, X) - self.half_norms, axis=1)
 
-    def _products(self, kernel: Kernel, X: Any) -> NDArray[np.float64]:
-        if kernel.name == "precomputed":
+    def _products(self, kernel: KernelEvaluator, X: Any) -> NDArray[np.float64]:
+        if kernel.precomputed:
             return kernel.apply(X[:, self.rows], None, self.means)
         return kernel.apply(X, self.rows, self.means)

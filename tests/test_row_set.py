@@ -11,13 +11,15 @@ from scipy import sparse
 
 from sodm import CascadeClassifier, DCClassifier, DiPClassifier, SODMClassifier
 from sodm.partition import ClusterPartitioner, DistributionPreservingPartitioner, StratifiedPartitioner
-from sodm.problem.distant import DistantRows
 from sodm.problem.fold import fold, row_hashes
 from sodm.problem.kernels import Kernel, resolve_gamma
+from sodm.problem.row_set import RowSet
 
 
-class RowsInPieces(DistantRows):
+class RowsInPieces(RowSet):
     """Rows that only show a piece of themselves at a time."""
+
+    in_memory = False
 
     def __init__(self, X: Any, index: Any = None, n_pieces: int = 3) -> None:
         self.X, self.n_pieces = X, n_pieces
@@ -30,15 +32,15 @@ class RowsInPieces(DistantRows):
     def select(self, index: Any) -> RowsInPieces:
         return RowsInPieces(self.X, self.index[index], self.n_pieces)
 
-    def each(self, function: Any, own: Any = None) -> Any:
+    def map_rows(self, function: Any, own: Any = None) -> Any:
         pieces = np.array_split(np.arange(self.shape[0]), self.n_pieces)
         return np.concatenate(
             [function(self[piece], *([] if own is None else [own[piece]])) for piece in pieces]
         )
 
-    def machine(self, values: Any, coefficients: Any) -> Any:
+    def sum_over_rows(self, function: Any, coefficients: Any) -> Any:
         pieces = np.array_split(np.flatnonzero(np.any(coefficients != 0, axis=0)), self.n_pieces)
-        return sum(values(self[piece], coefficients[:, piece]) for piece in pieces)
+        return sum(function(self[piece], coefficients[:, piece]) for piece in pieces)
 
 
 def data(form: str) -> tuple[Any, np.ndarray]:
@@ -88,8 +90,6 @@ def test_machines(machine: Any, budget: int | None) -> None:
     X, y = data("dense")
     parameters = {"n_partitions": 4, "lam": 100.0, "budget": budget, "random_state": 0}
     here = machine(**parameters).fit(X, y)
-    there = machine(**parameters)
-    there.n_features_in_, there._eval_set = X.shape[1], None
-    there._fit_rows(RowsInPieces(X), y, np.ones(len(y)))
+    there = machine(**parameters)._fit_rows(RowsInPieces(X), y, np.ones(len(y)))
     assert np.array_equal(here.support_, there.support_)
     assert np.allclose(here.dual_coef_, there.dual_coef_, rtol=1e-9, atol=1e-12)

@@ -1,0 +1,112 @@
+"""Kernel values, computed: in which precision, and by how many threads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from sodm import _core
+from sodm.problem.chunks import chunks
+from sodm.problem.kernels import Kernel
+from sodm.problem.rows import canonical, csr_parts
+
+Precision = Literal["single", "double"]
+
+
+@dataclass(frozen=True)
+class KernelEvaluator:
+    """The operations on a kernel.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    precision : {"single", "double"}
+        Of kernel values. Sums over them are always kept in double.
+    n_threads : int
+        No result depends on it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> evaluator = KernelEvaluator(Kernel("poly", gamma=1.0, degree=2, coef0=1.0), "double")
+    >>> evaluator.block(np.array([[1.0], [2.0]]), np.array([[3.0]])).tolist()
+    [[16.0], [49.0]]
+    >>> evaluator.apply(np.array([[1.0], [2.0]]), np.array([[3.0]]), np.array([10.0])).tolist()
+    [160.0, 490.0]
+    """
+
+    kernel: Kernel
+    precision: Precision = "single"
+    n_threads: int = 1
+
+    @property
+    def precomputed(self) -> bool:
+        """Whether rows are rows of the kernel matrix."""
+        return self.kernel.name == "precomputed"
+
+    def block(self, A: Any, B: Any) -> NDArray[np.float64]:
+        """The matrix K(A, B) of two sets of rows or prepared points; of a "precomputed" kernel, A itself."""
+        if not self.kernel.compiled:
+            return self.kernel.call(A, B) + self.kernel.offset
+        a, b = self._pair(A, B)
+        return _core.block(a, b, self.n_threads)
+
+    def apply(self, A: Any, B: Any, V: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The product K(A, B) V for one or several columns V, without ever storing K."""
+        columns = np.ascontiguousarray(np.asarray(V, dtype=np.float64).reshape(len(V), -1).T)
+        if self.kernel.compiled:
+            a, b = self._pair(A, B)
+            product = _core.apply(b, a, columns, self.n_threads).T
+        else:
+            product = np.empty((A.shape[0], columns.shape[0]))
+            for rows in chunks(A.shape[0], columns.shape[1]):
+                product[rows] = self.kernel.call(A[rows], B) @ columns.T
+            product += self.kernel.offset * columns.sum(axis=1)
+        return product if np.ndim(V) == 2 else product[:, 0]
+
+    def diag(self, A: Any) -> NDArray[np.float64]:
+        """The values k(x, x)."""
+        return self.kernel.diag(A)
+
+    # ------------------------------------------------------------------------------------ for the core
+
+    def points(self, X: Any, like: _core.Points | None = None) -> _core.Points:
+        """Rows prepared for the core, laid out like other points they will be paired with."""
+        kernel = self.kernel
+        if not kernel.compiled:
+            raise ValueError(f"kernel {kernel.name!r} has no points, only values.")
+        function = _core.KernelFunction(kernel.name, kernel.gamma, kernel.coef0, kernel.degree, kernel.offset)
+        X, twice = canonical(X), self.precision == "double"
+        if not sparse.issparse(X):
+            return _core.Points.dense(X, function, twice, like)
+        if X.shape[1] > np.iinfo(np.int32).max:
+            raise ValueError(f"X has {X.shape[1]} columns; kernels take at most 2**31 - 1.")
+        return _core.Points.csr(*csr_parts(X), X.shape[1], function, twice, like)
+
+    def source(self, X: Any) -> Any:
+        """Where a solver takes kernel values from; for "precomputed", X is the matrix itself."""
+        kernel, X, twice = self.kernel, canonical(X), self.precision == "double"
+        if self.precomputed:
+            return _core.MatrixSource(X, kernel.offset, twice)
+        if callable(kernel.name):
+
+            def values(rows: NDArray[np.int64], columns: NDArray[np.int64]) -> NDArray[Any]:
+                return kernel.call(X[rows], X[columns])
+
+            return _core.FunctionSource(kernel.diag(X) - kernel.offset, kernel.offset, values, twice)
+        return self.points(X)
+
+    def _pair(self, A: Any, B: Any) -> tuple[_core.Points, _core.Points]:
+        """Both sides prepared alike; a side that is prepared already decides the layout."""
+        if A is B:
+            A = B = A if isinstance(A, _core.Points) else self.points(A)
+        elif isinstance(A, _core.Points):
+            B = B if isinstance(B, _core.Points) else self.points(B, like=A)
+        else:
+            B = B if isinstance(B, _core.Points) else self.points(B)
+            A = self.points(A, like=B)
+        return A, B

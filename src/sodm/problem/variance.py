@@ -1,0 +1,50 @@
+"""The variance of all values of a data set, which gamma="scale" goes by."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from sodm.problem.chunks import chunks
+
+Array = NDArray[np.float64]
+
+
+def array_variance(X: Any, shares: Array) -> float:
+    """Variance of all values of an array or CSR matrix, rows counted by their shares, without a copy of X."""
+    n, d = X.shape
+    if sparse.issparse(X):
+        row = np.repeat(np.arange(n), np.diff(X.indptr))
+        per_value = shares[row] / d
+        mean = float(per_value @ X.data)
+        square = float(per_value @ X.data.astype(np.float64) ** 2)
+        return max(square - mean**2, 0.0) if square > 0 else 0.0
+    mean = sum(float(shares[s] @ X[s].mean(axis=1, dtype=np.float64)) for s in chunks(n, d))
+    return sum(float(shares[s] @ ((X[s] - mean) ** 2).mean(axis=1, dtype=np.float64)) for s in chunks(n, d))
+
+
+def variance_from_moments(
+    map_rows: Callable[[Callable[[Any], Array]], Array], shape: tuple[int, int], shares: Array
+) -> float:
+    """The same in one pass over rows that are elsewhere: of each row its mean and its own variance."""
+    n, d = shape
+
+    def add_up(numbers: Array) -> float:
+        return sum(float(shares[s] @ numbers[s]) for s in chunks(n, d))
+
+    means, own = map_rows(row_moments).T
+    return max(add_up(own) + add_up((means - add_up(means)) ** 2), 0.0)
+
+
+def row_moments(rows: Any) -> Array:
+    """Mean and variance of the values of each row."""
+    if sparse.issparse(rows):
+        d, rows = rows.shape[1], rows.astype(np.float64)
+        means, squares = (np.asarray(rows.power(k).sum(axis=1)).ravel() / d for k in (1, 2))
+        return np.column_stack([means, squares - means**2])
+    means = rows.mean(axis=1, dtype=np.float64)
+    return np.column_stack([means, ((rows - means[:, None]) ** 2).mean(axis=1, dtype=np.float64)])

@@ -1,0 +1,1 @@
+"""What all trainers take and give: a problem and a context in, a trained machine out, values all of them."""

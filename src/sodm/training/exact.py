@@ -1,0 +1,47 @@
+"""The trainer that solves the problem of all rows at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sodm.problem.problem import Problem
+from sodm.solvers.exact import solve
+from sodm.training.context import Context
+from sodm.training.trained import Trained
+
+
+@dataclass(frozen=True)
+class ExactTrainer:
+    """One call of the solver, see `sodm.solvers.exact`.
+
+    Attributes
+    ----------
+    solver : {"auto", "newton", "dcd"}
+    tol : float
+        Relative duality gap to reach.
+    max_iter : int
+        Most Newton steps or sweeps.
+    """
+
+    solver: str
+    tol: float
+    max_iter: int
+
+    def train(self, problem: Problem, context: Context) -> Trained:
+        """Solve the problem."""
+        result = solve(
+            context.evaluator(problem.kernel).source(problem.rows.gather()),
+            problem.signs,
+            problem.weights,
+            problem.loss,
+            solver=self.solver,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            cache_bytes=context.cache_bytes,
+            seed=context.seed,
+            n_threads=context.n_threads,
+            start=problem.start,
+            progress=context.progress,
+            stop=context.stop,
+        )
+        return Trained(result, problem.classes)
