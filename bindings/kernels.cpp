@@ -5,6 +5,7 @@
 
 #include "kernel/gram.hpp"
 #include "kernel/products.hpp"
+#include "kernel/rounding.hpp"
 #include "module.hpp"
 #include "points.hpp"
 
@@ -116,6 +117,16 @@ void bind_kernels(nb::module_& m) {
             },
             nb::arg("data"), nb::arg("indices"), nb::arg("indptr"), nb::arg("features"), nb::arg("kernel"),
             nb::arg("double") = false, nb::arg("like").none() = nb::none())
+        .def(
+            "rounding",
+            [](const Points& points) {
+                Rounding r =
+                    std::visit([&](const auto& set) { return rounding(*set, points.kernel); }, points.set);
+                const std::size_t n = r.p.size();
+                return nb::make_tuple(to_numpy(std::move(r.p), {n}), to_numpy(std::move(r.q), {n}), r.pair,
+                                      r.each, r.one);
+            },
+            "p, q, pair, each, one of `Rounding`: how far computed kernel values can be from true ones.")
         .def_prop_ro("n", &Points::n)
         .def_prop_ro("double", &Points::twice);
 

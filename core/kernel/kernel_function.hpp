@@ -20,7 +20,10 @@ struct KernelFunction {
     double offset = 0.0;
 
     bool shift_invariant() const { return kind == KernelKind::rbf || kind == KernelKind::laplacian; }
-    bool positive_definite() const { return kind != KernelKind::sigmoid; }
+    // Whether its matrices are positive semidefinite whatever the points, by the formula.
+    bool positive_definite() const {
+        return kind != KernelKind::sigmoid && !(kind == KernelKind::polynomial && coef0 < 0);
+    }
 };
 
 }  // namespace sodm

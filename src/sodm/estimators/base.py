@@ -262,7 +262,8 @@ class KernelMachineClassifier(ClassifierMixin, BaseEstimator):
         self.violation_ = _scalar_if_one(result.violation)
         self.objective_ = _scalar_if_one(result.objective)
         self.n_kernel_evaluations_ = int(result.n_kernel_evaluations)
-        self._restore(replace(problem.kernel, offset=0.0), self.precision)
+        # Coefficients that could not be found in single precision are of no use in it either.
+        self._restore(replace(problem.kernel, offset=0.0), result.precision or self.precision)
 
     def _restore(self, kernel: Kernel, precision: Precision) -> None:
         """What deciding needs besides the public attributes; completes a machine read from a file."""
@@ -392,9 +393,10 @@ class KernelMachineClassifier(ClassifierMixin, BaseEstimator):
         """Say what went less than well, with the numbers and what to do."""
         if result.ridge_shift > 0:
             warnings.warn(
-                f"The kernel matrix is not positive semidefinite: {result.ridge_shift:.3g} was added to its "
-                "diagonal, so the fit is that of a kernel nearby. Choose another kernel, gamma or coef0; if "
-                "only rounding made it so, scale the features or set precision='double'.",
+                "The kernel matrix is not positive semidefinite: the coefficients are those of a kernel with "
+                f"{result.ridge_shift:.3g} added to its diagonal, and dual_gap_ ({np.max(result.gap):.2g}), "
+                "which is that of the kernel as it is, is no bound. Choose another kernel, gamma or coef0, "
+                "or give a precomputed kernel in double precision.",
                 UserWarning,
                 stacklevel=4,
             )
@@ -403,8 +405,10 @@ class KernelMachineClassifier(ClassifierMixin, BaseEstimator):
         worst = int(np.argmax(np.where(result.converged, -np.inf, result.gap)))
         which = f" for class {self.classes_.tolist()[worst]!r}" if len(result.gap) > 1 else ""
         remedy = "Raise max_iter or tol, or scale the features (for example with MinMaxScaler)"
-        if self.precision == "single" and self.tol < 1e-5:
-            remedy = "Single precision does not carry so small a tol: set precision='double', or raise tol"
+        if result.n_iter[worst] < self.max_iter:
+            remedy = (
+                "Rounding allows no more: raise tol, or scale the features (for example with MinMaxScaler)"
+            )
         warnings.warn(
             f"{type(self).__name__} stopped after {result.n_iter[worst]} iterations{which} at a relative "
             f"duality gap of {result.gap[worst]:.2e} and a violation of {result.violation[worst]:.2e}, "

@@ -8,8 +8,11 @@ and its dual, in one signed variable per row with f = sum_i y_i g_i k(x_i, .) an
 
     d(g) = 1/2 g' Q g + dual(g, s).
 
-Strong duality reads min d = -min p, so p + d >= 0 is the duality gap. A weight multiplies the loss term of
-its row and W replaces the number of rows: weight k is k copies of the row, weight 0 is the row left out.
+Strong duality reads min d = -min p, so p + d >= 0 is the duality gap. As |f|^2 = g' Q g = sum_i g_i m_i, it
+is a sum of one term for each row that is never negative (Fenchel and Young): `young`.
+
+A weight multiplies the loss term of its row and W replaces the number of rows: weight k is k copies of the
+row, weight 0 is the row left out.
 """
 
 from __future__ import annotations
@@ -97,6 +100,19 @@ class OdmLoss:
         inside = np.where(g > 0, margins + a * g - low, margins + b * g - high)
         return np.where(g == 0, at_zero, np.abs(inside))
 
+    def young(self, margins: Array, g: Array, weights: Array) -> Array:
+        """What each row has of the duality gap, see the module's first lines.
+
+        The terms with the slack t = 1 - theta - m or m - 1 - theta on the side of g make a square,
+        (t - a g)^2 / 2 a; a margin on the other side of the zone adds its own.
+        """
+        a, b = self.ridges(weights)
+        low, high = 1 - self.theta - margins, margins - 1 - self.theta  # slacks, negative inside
+        up, down = np.maximum(g, 0.0), np.maximum(-g, 0.0)
+        below = np.where(low > 0, (low - a * up) ** 2 / (2 * a), up * (a * up / 2 - low))
+        above = np.where(high > 0, (high - b * down) ** 2 / (2 * b), down * (b * down / 2 - high))
+        return below + above
+
 
 @dataclass(frozen=True)
 class HingeLoss:
@@ -168,6 +184,13 @@ class HingeLoss:
         upper = self.bounds(weights) * (1 - 1e-12)  # the sum of the weights is only known to rounding
         at_zero, at_upper = np.maximum(-gradient, 0.0), np.maximum(gradient, 0.0)
         return np.where(g <= 0, at_zero, np.where(g >= upper, at_upper, np.abs(gradient)))
+
+    def young(self, margins: Array, g: Array, weights: Array) -> Array:
+        """What each row has of the duality gap, see the module's first lines."""
+        slack = 1 - margins
+        return np.maximum(self.bounds(weights) - g, 0.0) * np.maximum(slack, 0.0) + g * np.maximum(
+            -slack, 0.0
+        )
 
 
 Loss = OdmLoss | HingeLoss

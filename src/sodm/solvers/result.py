@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sodm.problem.evaluator import Precision
+
 __all__ = ["SolveResult"]
 
 
@@ -36,3 +38,5 @@ class SolveResult:
     """Time that took, of all threads together; part of the fused products' own time is in it."""
     ridge_shift: float
     """When positive, k + ridge_shift I was solved because k is not positive semidefinite."""
+    precision: Precision | None = None
+    """Of the kernel values that the solution needed, if it was certified."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sodm.problem.problem import Problem
-from sodm.solvers.exact import solve
+from sodm.solvers.certified import solve_certified
 from sodm.training.context import Context
 from sodm.training.trained import Trained
 
@@ -29,8 +29,9 @@ class ExactTrainer:
 
     def train(self, problem: Problem, context: Context) -> Trained:
         """Solve the problem."""
-        result = solve(
-            context.evaluator(problem.kernel).source(problem.rows.gather()),
+        result = solve_certified(
+            context.evaluator(problem.kernel),
+            problem.rows.gather(),
             problem.signs,
             problem.weights,
             problem.loss,
@@ -39,7 +40,6 @@ class ExactTrainer:
             max_iter=self.max_iter,
             cache_bytes=context.cache_bytes,
             seed=context.seed,
-            n_threads=context.n_threads,
             start=problem.start,
             progress=context.progress,
             stop=context.stop,

@@ -20,7 +20,8 @@ from sodm.trees.history import Record, Seconds, Summary
 from sodm.trees.merge import Index, Solved
 
 NAME = "sodm-checkpoint.npz"
-FORMAT = 1
+FORMAT = 2
+WORDS = ("solver", "precision")  # of the summary; the rest of it are arrays
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,8 @@ class Checkpoint:
         """Write the state; a reader finds either the old file or the new one, whole."""
         head = {"format": FORMAT, "data": self.data, "parameters": self.parameters, "seed": self.seed}
         head |= {"history": [record.as_dict() for record in state.history], "reason": state.reason}
-        head |= {"evaluations": state.evaluations, "shift": state.shift, "solver": state.summary.solver}
+        head |= {"evaluations": state.evaluations, "shift": state.shift}
+        head |= {name: getattr(state.summary, name) for name in WORDS}
         handle, temporary = tempfile.mkstemp(dir=self.path.parent, prefix=".sodm-", suffix=".npz")
         try:
             with os.fdopen(handle, "wb") as file:
@@ -106,7 +108,7 @@ class Checkpoint:
 
 
 def _pack(state: State) -> dict[str, Any]:
-    arrays = {f"summary_{name}": value for name, value in asdict(state.summary).items() if name != "solver"}
+    arrays = {f"summary_{name}": value for name, value in asdict(state.summary).items() if name not in WORDS}
     return arrays | {
         "first_rows": np.concatenate(state.first),
         "first_sizes": _sizes(state.first),
@@ -121,7 +123,8 @@ def _unpack(head: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> State:
     bounds = np.cumsum(arrays["sizes"])[:-1]
     rows, duals = np.split(arrays["rows"], bounds), np.split(arrays["duals"], bounds, axis=1)
     history = [Record(**{**record, "seconds": Seconds(**record["seconds"])}) for record in head["history"]]
-    summary = {name[8:]: value for name, value in arrays.items() if name.startswith("summary_")}
+    summary: dict[str, Any] = {name: head[name] for name in WORDS}
+    summary |= {name[8:]: value for name, value in arrays.items() if name.startswith("summary_")}
     return State(
         first=np.split(arrays["first_rows"], np.cumsum(arrays["first_sizes"])[:-1]),
         solved=[
@@ -129,7 +132,7 @@ def _unpack(head: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> State:
             for index, represented, part in zip(rows, arrays["represented"], duals, strict=True)
         ],
         history=history,
-        summary=Summary(**summary, solver=head["solver"]),
+        summary=Summary(**summary),
         evaluations=head["evaluations"],
         shift=head["shift"],
         reason=head["reason"],

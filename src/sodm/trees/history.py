@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sodm.problem.evaluator import Precision
+
 
 @dataclass
 class Seconds:
@@ -72,6 +74,8 @@ class Summary:
     n_iter: NDArray[np.int64]
     converged: NDArray[np.bool_]
     solver: str
+    precision: Precision | None
+    """That a single part needed, if it was certified."""
 
     @classmethod
     def of(cls, results: Sequence[dict[str, Any]]) -> Summary:
@@ -82,4 +86,5 @@ class Summary:
 
         converged = np.all([result["converged"] for result in results], axis=0)
         objective, gap, violation = worst("objective"), worst("gap"), worst("violation")
-        return cls(objective, gap, violation, worst("n_iter"), converged, results[0]["solver"])
+        solver, precision = results[0]["solver"], results[0]["precision"]
+        return cls(objective, gap, violation, worst("n_iter"), converged, solver, precision)

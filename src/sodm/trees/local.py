@@ -22,6 +22,7 @@ from sodm.engines.base import Arrays, Block, Slot
 from sodm.problem.evaluator import KernelEvaluator, Precision
 from sodm.problem.kernels import Kernel
 from sodm.problem.losses import Loss
+from sodm.solvers.certified import solve_certified
 from sodm.solvers.exact import solve
 
 COARSER = 10.0
@@ -68,22 +69,22 @@ class LocalSolver:
             start, decision = None, decide(kernel, block, block, block.signs * message["start"])
         elif "model_coef" in message:
             decision = decide(kernel, block, message["model_rows"], message["model_coef"])
-        result = solve(
-            kernel.source(square(kernel, block)),
-            block.signs,
-            block.weights,
-            replace(self.loss, lam=self.loss.lam * (block.weights.sum() / message["represented"])),
-            solver=self.solver,
-            tol=self.tol if exact else COARSER * self.tol,
-            violation=None if exact else ANY_VIOLATION,
-            max_iter=self.max_iter,
-            cache_bytes=cache_bytes,
-            seed=self.seed,
-            n_threads=slot.n_threads,
-            start=start,
-            start_decision=decision,
-            stop=slot.stop,
-        )
+        rows, loss = square(kernel, block), self._loss(block, message["represented"])
+        options: dict[str, Any] = {
+            "solver": self.solver,
+            "max_iter": self.max_iter,
+            "cache_bytes": cache_bytes,
+            "seed": self.seed,
+            "start": start,
+            "start_decision": decision,
+            "stop": slot.stop,
+        }
+        if exact:
+            result = solve_certified(kernel, rows, block.signs, block.weights, loss, tol=self.tol, **options)
+        else:
+            options |= {"n_threads": slot.n_threads, "violation": ANY_VIOLATION}
+            tol = COARSER * self.tol
+            result = solve(kernel.source(rows), block.signs, block.weights, loss, tol=tol, **options)
         seconds = time.perf_counter() - began
         seen: Arrays = {}
         if "probe" in message:
@@ -101,8 +102,13 @@ class LocalSolver:
             "kernel_seconds": result.kernel_seconds / slot.n_threads,
             "ridge_shift": result.ridge_shift,
             "solver": result.solver,
+            "precision": result.precision,
             "seconds": seconds,
         }
+
+    def _loss(self, block: Block, represented: float) -> Loss:
+        """That of the part's own problem: W is the weight it represents."""
+        return replace(self.loss, lam=self.loss.lam * (block.weights.sum() / represented))
 
 
 def square(kernel: KernelEvaluator, block: Block) -> Any:

@@ -365,6 +365,7 @@ class _Training:
             n_kernel_evaluations=self.evaluations,
             kernel_seconds=sum(record.seconds.kernel for record in self.history),
             ridge_shift=self.shift,
+            precision=self.summary.precision,
         )
         if self.tree.budget is not None:
             result = compress(self.problem, result, self.tree.budget, self.context)

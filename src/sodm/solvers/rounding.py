@@ -1,0 +1,53 @@
+"""How far the values f(x_i) = sum_j a_j k(x_j, x_i) of a machine can be off because numbers are rounded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sodm import _core
+from sodm.problem.evaluator import KernelEvaluator, Precision
+
+Array = NDArray[np.float64]
+
+UNIT = {"single": 2.0**-24, "double": 2.0**-53}
+SUMS = 64.0  # a sum over values that are given, in units of its terms
+
+
+@dataclass(frozen=True)
+class Rounding:
+    """Bounds on the errors of kernel values, u [pair p_i p_j + each (q_i + q_j) + one].
+
+    See core/kernel/rounding.hpp.
+
+    Attributes
+    ----------
+    p, q : ndarrays, shape (n,)
+    pair, each, one : float
+    """
+
+    p: Array
+    q: Array
+    pair: float
+    each: float
+    one: float
+
+    @classmethod
+    def of(cls, evaluator: KernelEvaluator, source: Any, rows: Any) -> Rounding:
+        """That of a kernel on some rows; `source` is where a solver takes its values from."""
+        if isinstance(source, _core.Points):
+            return cls(*source.rounding())
+        # Values that are given: |k(x, z)|^2 <= k(x, x) k(z, z) if the kernel is one.
+        p = np.sqrt(np.abs(evaluator.diag(rows)))
+        return cls(p, np.zeros_like(p), SUMS, 0.0, 0.0)
+
+    def of_values(self, coefficients: Array, precision: Precision) -> Array:
+        """Bounds on the errors of f at all rows, for coefficients of shape (n_problems, n)."""
+        size = np.abs(coefficients)
+        total = size.sum(axis=1, keepdims=True)
+        pairs = self.pair * (size @ self.p)[:, None] * self.p
+        singles = self.each * (total * self.q + (size @ self.q)[:, None])
+        return UNIT[precision] * (pairs + singles + self.one * total)
