@@ -44,6 +44,10 @@ class Rounding:
         p = np.sqrt(np.abs(evaluator.diag(rows)))
         return cls(p, np.zeros_like(p), SUMS, 0.0, 0.0)
 
+    def of_diagonal(self, precision: Precision) -> float:
+        """Bound on the errors of the values k(x, x)."""
+        return float(UNIT[precision] * np.max(self.pair * self.p**2 + 2 * self.each * self.q + self.one))
+
     def of_values(self, coefficients: Array, precision: Precision) -> Array:
         """Bounds on the errors of f at all rows, for coefficients of shape (n_problems, n)."""
         size = np.abs(coefficients)
