@@ -103,9 +103,9 @@ class TreeClassifier(KernelMachineClassifier):
         digest, untold = fingerprint(parameters)
         if untold:
             warnings.warn(
-                f"{' and '.join(untold)} cannot be told from another function, so this fit starts anew and "
-                f"does not go on from a checkpoint in {self.checkpoint_dir}: use a function that is defined in "
-                "a module, without a closure, and neither a lambda nor an object.",
+                f"{' and '.join(untold)} cannot be told from another function, so that this fit starts anew, "
+                f"without the checkpoint in {self.checkpoint_dir}: use a function that is defined in a "
+                "module, without a closure, and neither a lambda nor an object.",
                 UserWarning,
                 stacklevel=5,
             )
