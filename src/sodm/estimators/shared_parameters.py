@@ -176,5 +176,5 @@ def _parameters(cls: type) -> dict[str, inspect.Parameter]:
 
 def _entries(text: str) -> list[tuple[str, str]]:
     """Names and entries of a section."""
-    entries = re.split(r"\n(?=\S)", inspect.cleandoc(text))
+    entries = re.split(r"\n(?=\S)", text.strip("\n"))
     return [(entry.partition(" : ")[0], entry) for entry in entries]
