@@ -1,4 +1,4 @@
-"""Small sets, 150 to 650 rows of two to eleven classes, with the defaults: ours against scikit-learn's SVC."""
+"""Small sets, 150 to 650 rows of two to eleven classes, with the defaults: ours against SVC."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -463,7 +463,7 @@ def bad_inputs() -> dict[str, tuple[dict[str, Any], Any, Any, Any, str]]:
         "sparse matrix": ({"kernel": "precomputed"}, sparse.csr_matrix(np.eye(30)), y, None, "dense"),
         "wrong callable": ({"kernel": lambda A, B: A}, X, y, None, "the kernel function returned"),
         "kernel overflows": (
-            {"kernel": "poly", "degree": 9, "gamma": 1.0},
+            {"kernel": "poly", "degree": 30, "gamma": 1.0},
             1e9 * X,
             y,
             None,
