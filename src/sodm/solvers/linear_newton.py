@@ -29,8 +29,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sodm import _core
-from sodm.problem.linear import LinearProblem
+from sodm.problem.linear import LinearProblem, RowSums
 from sodm.solvers.linear_result import History, LinearResult, relative_gap
+from sodm.solvers.linear_solver import SUMS, LinearSolver, LinearTask
 
 Array = NDArray[np.float64]
 
@@ -118,7 +119,14 @@ class NewtonSearch:
 
     def result(self) -> LinearResult:
         return LinearResult(
-            self.w, self.objective, self.gap, self.relative, self.n_iter, self.converged, "newton"
+            self.w,
+            self.objective,
+            self.gap,
+            self.relative,
+            self.n_iter,
+            self.converged,
+            "newton",
+            "max_iter",
         )
 
     # --------------------------------------------------------------------------------------------- steps
@@ -187,7 +195,8 @@ class NewtonSearch:
 
     def _restart_if_inexact(self) -> None:
         """Products in single precision can be too coarse for badly scaled features; then double."""
-        if not self.gram or self.exact_gram or not np.any(self.slow >= 3) or not _single(self.problem):
+        inexact = self.gram and not self.exact_gram and self.problem.source.gram_in_single()
+        if not inexact or not np.any(self.slow >= 3):
             return
         self.exact_gram = True
         self.slow[:] = 0
@@ -210,11 +219,6 @@ class NewtonSearch:
             self.descent[p] = float(self.gradient[p] @ self.direction[p])
             self._give_up_below_noise(p)
         return products
-
-
-def _single(problem: LinearProblem) -> bool:
-    X = getattr(problem.source, "X", None)
-    return X is not None and X.dtype == np.float32
 
 
 def _solve(curvature: Array, right: Array) -> Array:
@@ -260,3 +264,18 @@ def conjugate_gradients(
         direction[todo_next] = z[todo_next] + beta[:, None] * direction[todo_next]
         todo = todo_next
     return v, products
+
+
+def _run(task: LinearTask, rows: RowSums) -> LinearResult:
+    settings = task.settings
+    return newton(
+        task.problem,
+        task.start.w,
+        tol=settings.tol,
+        max_iter=settings.max_iter,
+        history=task.history,
+        use_coarse=task.start.is_cold,
+    )
+
+
+NEWTON = LinearSolver("newton", SUMS, needs_smooth_loss=True, patience="max_iter", run=_run)

@@ -25,6 +25,8 @@ class LinearResult:
     n_iter: NDArray[np.int64]  # Newton steps, epochs or sweeps
     converged: NDArray[np.bool_]
     solver: str
+    patience: str  # the setting that says how long the solver goes on
+    duals: Array | None = None  # (n_problems, n), of solvers that have them
 
 
 @dataclass

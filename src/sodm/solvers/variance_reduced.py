@@ -15,15 +15,15 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from sodm.problem.linear import LinearProblem, MemoryRows, Sums
+from sodm.problem.linear import LinearProblem, RowSteps, Sums
 from sodm.solvers.linear_result import History, LinearResult, relative_gap
+from sodm.solvers.linear_solver import LinearTask
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.int64]
@@ -48,32 +48,22 @@ class Plan(Protocol):
         """What an epoch of so many steps costs, in passes over all rows."""
 
 
-@dataclass(frozen=True)
-class Epochs:
-    """How long to go on, and how far a step goes."""
-
-    epochs: int
-    step_size: float | str
-    tol: float
-
-
-def safe_step(rows: MemoryRows, scale: float, loss_curvature: float = 1.0) -> float:
+def safe_step(rows: RowSteps, scale: float, loss_curvature: float = 1.0) -> float:
     """1 / (2 L), L the largest smoothness constant of an f_i: 1 + n s_i |x_i|^2 lam / (W (1-theta)^2)."""
     return 0.5 / (1.0 + rows.n * scale * loss_curvature * rows.largest_square())
 
 
-def run_epochs(
-    problem: LinearProblem, rows: MemoryRows, plan: Plan, start: Array, settings: Epochs, history: History
-) -> LinearResult:
+def run_epochs(task: LinearTask, rows: RowSteps, plan: Plan) -> LinearResult:
     """Epochs until the anchor's gradient is at most tol times that at zero, or there are no epochs left.
 
     An epoch that ends higher than it began, or nowhere at all, is taken back and repeated with half the step.
     """
+    problem, settings, history = task.problem, task.settings, task.history
     scale = problem.scale
     step = safe_step(rows, scale) if settings.step_size == "auto" else min(0.99, float(settings.step_size))
     first_step, warned = step, False
     reference = problem.gradient_at_zero()
-    w, passes, done = start.copy(), 0.0, 0
+    w, passes, done = task.start.w.copy(), 0.0, 0
     here = plan.anchor(w)
     while True:
         _record(history, plan, problem, w, here, reference, passes)
@@ -134,6 +124,7 @@ def _result(
         np.full(len(w), done, dtype=np.int64),
         converged,
         plan.name,
+        "epochs",
     )
 
 
