@@ -57,9 +57,9 @@ class OdmLoss:
     upsilon: float
     theta: float
 
-    def margin_loss(self) -> _core.MarginLoss:
-        """The loss of a margin as the core takes it, without the scale."""
-        return _core.MarginLoss(1 - self.theta, 1 + self.theta, self.upsilon)
+    def core(self, scale: float) -> _core.OdmLoss:
+        """The loss as the core takes it."""
+        return _core.OdmLoss(scale, self.upsilon, self.theta)
 
     def scale(self, total_weight: float) -> float:
         """What the sum of s_i [...] / 2 is multiplied with: lam / (W (1 - theta)^2)."""
@@ -158,9 +158,9 @@ class HingeLoss:
 
     lam: float
 
-    def margin_loss(self) -> _core.MarginLoss:
-        """The loss of a margin as the core takes it, without the scale."""
-        return _core.MarginLoss(1.0, 1.0, 0.0)
+    def core(self, scale: float) -> _core.HingeLoss:
+        """The loss as the core takes it."""
+        return _core.HingeLoss(scale)
 
     def scale(self, total_weight: float) -> float:
         """What the sum of s_i (1 - m_i)_+ is multiplied with: lam / W."""

@@ -52,7 +52,7 @@ class MemoryRows:
         self.X, self.weights, self.positive = X, weights, positive
         self.labels: NDArray[np.int32] = labels
         self.loss, self.bias, self.n_threads = loss, bias, n_threads
-        self.margin_loss = loss.margin_loss()
+        self._unit_loss = loss.core(1.0)
         self.core = core_rows(X, labels, weights, bias, n_threads)
         self.n, self.width = self.core.n, self.core.width
         self.weight = float(self.n) if weights is None else float(weights.sum())
@@ -64,10 +64,10 @@ class MemoryRows:
 
     def evaluate(self, problems: Sequence[int], w: Array) -> Sums:
         positive = self.positive[list(problems)]
-        return Sums(*self.core.evaluate(list(problems), positive, np.ascontiguousarray(w), self.margin_loss))
+        return Sums(*self.core.evaluate(list(problems), positive, np.ascontiguousarray(w), self._unit_loss))
 
     def times(self, problems: Sequence[int], v: Array) -> Array:
-        return self.core.times(list(problems), np.ascontiguousarray(v), self.margin_loss)
+        return self.core.times(list(problems), np.ascontiguousarray(v), self._unit_loss)
 
     def gradient_at_zero(self) -> Array:
         for rows in (self.coarse(), self.every(1)):
@@ -134,14 +134,17 @@ class MemoryRows:
     def svrg_steps(
         self, scale: float, step: float, run: NDArray[np.int64], anchor: Array, mean: Array, w: Array
     ) -> None:
-        self.core.svrg_steps(self.positive, self.margin_loss, scale, step, run, anchor, mean, w)
+        self.core.svrg_steps(self.positive, self.loss.core(scale), step, run, anchor, mean, w)
 
     def dual_sweep(
         self, scale: float, norms: Array, order: NDArray[np.int64], duals: Array, w: Array
     ) -> None:
         """One sweep of dual coordinate descent, which changes duals and w (see `sodm.solvers.linear_dcd`)."""
-        loss = _core.DualLoss(not self.loss.smooth, self.margin_loss, scale)
-        self.core.dual_sweep(self.positive, loss, norms, order, duals, w)
+        self.core.dual_sweep(self.positive, self.loss.core(scale), norms, order, duals, w)
+
+    def weights_of_duals(self, duals: Array) -> Array:
+        """w = sum_i y_i g_i x_i of each problem."""
+        return self.core.weights_of_duals(self.positive, np.ascontiguousarray(duals))
 
     def signs(self) -> Array:
         """y_i of each problem and row: +1 for the positive class, -1 elsewhere."""
