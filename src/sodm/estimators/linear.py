@@ -102,7 +102,8 @@ class LinearODMClassifier(ClassifierMixin, BaseEstimator):
     class_weight : dict or "balanced", default=None
         Factors on the weights of the rows, by class. "balanced" gives all classes the same total weight.
     warm_start : bool, default=False
-        Start from the coefficients of the last fit, if classes and features are the same.
+        Start from the coefficients of the last fit, if classes and features are the same; dcd also from its
+        dual variables, if there are as many rows.
     random_state : int, RandomState instance or None, default=None
         Order of the rows and partitions; None is a fixed seed, so that the same fit gives the same machine.
         Newton does not use it.
@@ -152,6 +153,7 @@ class LinearODMClassifier(ClassifierMixin, BaseEstimator):
     """
 
     _past: QuadraticRows | None = None  # rows that partial_fit has seen
+    _duals: Array | None = None  # of the last fit by dcd, for a warm start
 
     def __init__(
         self,
@@ -397,7 +399,7 @@ class LinearODMClassifier(ClassifierMixin, BaseEstimator):
         if self.warm_start and hasattr(self, "coef_") and np.array_equal(maker.classes, self.classes_):
             w = maker.join(self.coef_, self.intercept_)
             if w.shape == zero.w.shape:
-                return Start(w)
+                return Start(w, self._duals)
         return zero
 
     def _train(
@@ -428,6 +430,7 @@ class LinearODMClassifier(ClassifierMixin, BaseEstimator):
         self.gradient_norm_ = _scalar_if_one(result.gradient)
         self.history_ = trained.history
         self.solver_ = result.solver
+        self._duals = result.duals if self.warm_start else None
 
     # ---------------------------------------------------------------------------------------- decisions
 
@@ -516,14 +519,19 @@ class LinearODMClassifier(ClassifierMixin, BaseEstimator):
             return
         worst = int(np.argmax(np.where(result.converged, -np.inf, result.gradient)))
         which = f" for class {self.classes_[worst]!r}" if len(result.gap) > 1 else ""
-        measure = "relative duality gap" if self.loss == "hinge" else "relative gradient"
+        measure, value = "relative gradient", result.gradient[worst]
+        if self.loss == "hinge" or value <= self.tol:
+            measure, value = "relative duality gap", result.gap[worst]
         knob = "time_limit" if trained.out_of_time else result.patience
         other = "" if result.solver == "newton" or self.loss == "hinge" else ", use solver='newton'"
+        advice = f"Raise {knob} or tol{other}"
+        if result.at_rounding is not None and result.at_rounding[worst]:
+            advice = "Rounding errors allow no more: raise tol"
         warnings.warn(
             f"{type(self).__name__} with solver {result.solver!r} stopped after {result.n_iter[worst]} "
-            f"iterations{which} at a {measure} of {result.gradient[worst]:.2e}, above tol={self.tol:g} "
+            f"iterations{which} at a {measure} of {value:.2e}, above tol={self.tol:g} "
             f"(duality gap {result.gap[worst]:.2e}). "
-            f"Raise {knob} or tol{other}, or scale the features (MinMaxScaler).",
+            f"{advice}, or scale the features (MinMaxScaler).",
             ConvergenceWarning,
             stacklevel=4,
         )

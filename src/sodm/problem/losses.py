@@ -112,6 +112,10 @@ class OdmLoss:
         below, above = self.excess(margins)
         return below / a - above / b
 
+    def feasible(self, g: Array, weights: Array) -> Array:
+        """These duals where they are allowed: anything for a row that has weight."""
+        return np.where(weights > 0, g, 0.0)
+
     def violation(self, margins: Array, g: Array, weights: Array) -> Array:
         """How far each row is from optimality, in units of the margin: the smallest |subgradient of d|."""
         a, b = self.ridges(weights)
@@ -211,6 +215,10 @@ class HingeLoss:
     def lift(self, margins: Array, weights: Array) -> Array:
         """The duals that the optimality conditions assign to these margins: full where a row has a loss."""
         return np.where(margins < 1, self.bounds(weights), 0.0)
+
+    def feasible(self, g: Array, weights: Array) -> Array:
+        """These duals brought into their box."""
+        return np.clip(g, 0.0, self.bounds(weights))
 
     def violation(self, margins: Array, g: Array, weights: Array) -> Array:
         """How far each row is from optimality, in units of the margin: the projected gradient of d."""

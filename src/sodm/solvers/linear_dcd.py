@@ -23,50 +23,92 @@ from sodm.solvers.linear_solver import MEMORY, LinearSolver, LinearTask
 
 Array = NDArray[np.float64]
 
+TINY = np.finfo(float).tiny
+
 
 def linear_dcd(task: LinearTask, rows: MemoryRows) -> LinearResult:
     """Sweep until |grad p(w)| <= tol * |grad p(0)|, or for the hinge loss, which has no gradient, until the
     relative duality gap is at most tol; `rows` is the source of the problem."""
-    problem, settings, history = task.problem, task.settings, task.history
-    loss, n_problems = problem.loss, problem.n_problems
-    weights, signs, norms = rows.all_weights(), rows.signs(), rows.core.squared_norms()
-    kept = weights > 0
-    w, g = np.zeros((n_problems, rows.width)), np.zeros((n_problems, rows.n))
-    if loss.smooth:
-        reference = problem.gradient_at_zero()
-        rows.start("none")
-
-    def state() -> tuple[Array, Array, Array]:
-        """Objective, relative gap and what is held against tol."""
-        half = 0.5 * np.sum(w * w, axis=1)
-        if loss.smooth:
-            sums = problem.evaluate(range(n_problems), w)
-            objective, norm = sums.loss, np.linalg.norm(sums.gradient, axis=1)
-        else:
-            margins = signs * rows.core.decisions(w)
-            objective = half + [loss.primal(m, weights) for m in margins]
-            norm = np.full(n_problems, np.inf)
-        dual = half + [loss.dual(duals[kept], weights[kept]) for duals in g]
-        gap = (objective + dual) / np.maximum(np.abs(objective), np.finfo(float).tiny)
-        gap = np.minimum(np.maximum(gap, 0.0), relative_gap(objective, norm))
-        return objective, gap, norm / np.where(reference > 0, reference, 1.0) if loss.smooth else gap
-
+    settings, history = task.settings, task.history
+    state = DualState(task, rows)
     sweeps, passes = 0, 1.0
     while True:
-        objective, gap, measure = state()
-        history.add("dcd", w, objective, measure, gap, passes)
-        if sweeps == settings.max_iter or np.all(measure <= settings.tol) or history.out_of_time:
+        objective, gap, measure = state.assess()
+        history.add("dcd", state.w, objective, measure, gap, passes)
+        if np.all(measure <= settings.tol) or sweeps == settings.max_iter or history.out_of_time:
             break
         # A look at the objective costs about as much as a sweep, so looks are taken at growing distances.
         until = min(settings.max_iter, max(sweeps + 1, int(1.25 * sweeps)))
         before = sweeps
         while sweeps < until and (sweeps == before or not history.out_of_time):
-            rows.dual_sweep(problem.scale, norms, task.rng.permutation(rows.n), g, w)
+            state.sweep(task.rng.permutation(rows.n))
             sweeps += 1
         passes += 1.0 + sweeps - before
-    n_iter = np.full(n_problems, sweeps, dtype=np.int64)
+    n_iter = np.full(len(measure), sweeps, dtype=np.int64)
     converged = measure <= settings.tol
-    return LinearResult(w, objective, gap, measure, n_iter, converged, "dcd", "max_iter", g)
+    return LinearResult(
+        state.w, objective, gap, measure, n_iter, converged, "dcd", "max_iter", duals=state.duals
+    )
+
+
+class DualState:
+    """The duals and the w of all problems, and what is known of them."""
+
+    def __init__(self, task: LinearTask, rows: MemoryRows) -> None:
+        self.problem, self.rows, self.loss = task.problem, rows, task.problem.loss
+        self.weights, self.norms = rows.all_weights(), rows.core.squared_norms()
+        self.kept = self.weights > 0
+        self.signs = rows.signs()
+        if self.loss.smooth:
+            reference = self.problem.gradient_at_zero()
+            self.reference = np.where(reference > 0, reference, 1.0)
+            rows.start("none")
+        self.duals = self._first_duals(task)
+        self.w = rows.weights_of_duals(self.duals)
+
+    def sweep(self, order: NDArray[np.int64]) -> None:
+        """One sweep over the rows in this order."""
+        self.rows.dual_sweep(self.problem.scale, self.norms, order, self.duals, self.w)
+
+    def assess(self) -> tuple[Array, Array, Array]:
+        """Objective, relative gap and what is held against tol."""
+        objective, norm = self._primal(self.w)
+        gap = (objective + self._dual(self.duals, self.w)) / np.maximum(np.abs(objective), TINY)
+        gap = np.minimum(np.maximum(gap, 0.0), relative_gap(objective, norm))
+        return objective, gap, norm / self.reference if self.loss.smooth else gap
+
+    def _primal(self, w: Array) -> tuple[Array, Array]:
+        """p(w) and |grad p(w)|, which is infinite where there is none."""
+        if self.loss.smooth:
+            sums = self.problem.evaluate(range(len(w)), w)
+            return sums.loss, np.linalg.norm(sums.gradient, axis=1)
+        losses = [self.loss.primal(m, self.weights) for m in self.signs * self.rows.core.decisions(w)]
+        return 0.5 * np.sum(w * w, axis=1) + losses, np.full(len(w), np.inf)
+
+    def _dual(self, duals: Array, w: Array) -> Array:
+        """d(g) of duals whose w this is."""
+        terms = [self.loss.dual(g[self.kept], self.weights[self.kept]) for g in duals]
+        return 0.5 * np.sum(w * w, axis=1) + terms
+
+    # ------------------------------------------------------------------------------- where to begin
+
+    def _first_duals(self, task: LinearTask) -> Array:
+        """Those of the last fit, or those that its w tells, or zero: the first, problem by problem, that are
+        better than zero. d(0) = 0, whatever the rows."""
+        start, shape = task.start, (self.problem.n_problems, self.rows.n)
+        chosen = np.zeros(shape)
+        if start.is_cold:
+            return chosen
+        lifted = np.zeros(shape)
+        margins = self.signs * self.rows.core.decisions(start.w)
+        lifted[:, self.kept] = self.loss.lift(margins[:, self.kept], self.weights[self.kept])
+        known = [lifted]
+        if start.duals is not None and start.duals.shape == shape:
+            known.append(self.loss.feasible(start.duals, self.weights))
+        for duals in known:
+            better = self._dual(duals, self.rows.weights_of_duals(duals)) < 0
+            chosen[better] = duals[better]
+        return chosen
 
 
 DCD = LinearSolver("dcd", MEMORY, needs_smooth_loss=False, patience="max_iter", run=linear_dcd)

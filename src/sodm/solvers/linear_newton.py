@@ -38,6 +38,7 @@ Array = NDArray[np.float64]
 COARSE_TOL = 1e-2  # a part of the rows says no more than this about all of them
 SUFFICIENT = 1e-4  # Armijo's constant
 NOISE = 1e-14  # relative size of rounding errors in p
+REFINES = 0.5  # a step too small to show in p counts if it leaves no more of the gradient than this
 SLOW = 0.3  # a Newton step that leaves more of the gradient than this is slow
 MAX_CG = 500
 
@@ -98,6 +99,7 @@ class NewtonSearch:
         self.todo = list(range(n))
         self.n_iter = np.zeros(n, dtype=np.int64)
         self.converged = np.zeros(n, dtype=bool)
+        self.at_rounding = np.zeros(n, dtype=bool)  # given up: rounding errors allow no more
         self.slow = np.zeros(n, dtype=int)
         self.n_evaluations = 0
         self.reference: Array | None = None
@@ -127,6 +129,7 @@ class NewtonSearch:
             self.converged,
             "newton",
             "max_iter",
+            at_rounding=self.at_rounding,
         )
 
     # --------------------------------------------------------------------------------------------- steps
@@ -149,14 +152,15 @@ class NewtonSearch:
                 moved.append((place, p))
             else:
                 self._shorten(p, float(gradient @ self.direction[p]))
-        self._restart_if_inexact()
+        if np.any(self.slow >= 3) and self._gram_is_inexact():
+            self._restart_in_double()
         going = [(place, p) for place, p in moved if not self.converged[p]]
         products = 0
         if going:
             places, problems = [list(t) for t in zip(*going, strict=True)]
             assert sums.curvature is not None
             products = self._set_directions(problems, sums.curvature[places])
-        self.todo = [p for p in self.todo if not self.converged[p]]
+        self.todo = [p for p in self.todo if not self.converged[p] and not self.at_rounding[p]]
         return products
 
     def move(self) -> None:
@@ -165,16 +169,17 @@ class NewtonSearch:
             self.trial[p] = self.w[p] + self.length[p] * self.direction[p]
 
     def _accepts(self, p: int, value: float, norm: float) -> bool:
-        if self.n_iter[p] == 0 and not np.isfinite(self.objective[p]):
+        if not np.isfinite(self.objective[p]) or self.length[p] == 0:  # the start, or another look at w
             return True
-        enough = self.objective[p] + SUFFICIENT * self.length[p] * self.descent[p]
         noise = NOISE * abs(self.objective[p])
+        if self._below_noise(p):
+            return value <= self.objective[p] + noise and norm <= REFINES * self.norm[p]
+        enough = self.objective[p] + SUFFICIENT * self.length[p] * self.descent[p]
         return value <= enough or (value <= self.objective[p] + noise and norm <= self.norm[p])
 
     def _accept(self, p: int, value: float, gradient: Array, norm: float) -> None:
         assert self.reference is not None
-        first = not np.isfinite(self.objective[p])
-        if not first:
+        if np.isfinite(self.objective[p]) and self.length[p] > 0:
             self.n_iter[p] += 1
             self.slow[p] = self.slow[p] + 1 if norm > SLOW * self.norm[p] and self.length[p] == 1 else 0
         self.w[p] = self.trial[p]
@@ -183,21 +188,27 @@ class NewtonSearch:
         self.converged[p] = norm <= self.tol * self.reference[p] and 0.5 * norm**2 <= self.tol * value
 
     def _shorten(self, p: int, slope: float) -> None:
-        """A shorter step: where the secant of the slope along the direction meets zero, p being convex."""
-        secant = self.descent[p] / (self.descent[p] - slope) if slope > self.descent[p] else 0.5
-        self.length[p] *= min(0.8, max(0.1, secant))
-        self._give_up_below_noise(p)
+        """A shorter step: where the secant of the slope along the direction meets zero, p being convex. Of a
+        step that changes p by less than rounding does there is no shorter one: another look at w with
+        products in double may help, else this is as near as the precision comes."""
+        if not self._below_noise(p):
+            secant = self.descent[p] / (self.descent[p] - slope) if slope > self.descent[p] else 0.5
+            self.length[p] *= min(0.8, max(0.1, secant))
+        if self._below_noise(p):
+            if self._gram_is_inexact():
+                self._restart_in_double()
+                self.length[p] = 0.0
+            else:
+                self.at_rounding[p] = True
 
-    def _give_up_below_noise(self, p: int) -> None:
-        """A step that changes p by less than rounding does: this is as near as the precision comes."""
-        if self.length[p] * abs(self.descent[p]) <= NOISE * abs(self.objective[p]):
-            self.converged[p] = True
+    def _below_noise(self, p: int) -> bool:
+        return bool(self.length[p] * abs(self.descent[p]) <= NOISE * abs(self.objective[p]))
 
-    def _restart_if_inexact(self) -> None:
-        """Products in single precision can be too coarse for badly scaled features; then double."""
-        inexact = self.gram and not self.exact_gram and self.problem.source.gram_in_single()
-        if not inexact or not np.any(self.slow >= 3):
-            return
+    def _gram_is_inexact(self) -> bool:
+        """Products in single precision can be too coarse for badly scaled features."""
+        return self.gram and not self.exact_gram and self.problem.source.gram_in_single()
+
+    def _restart_in_double(self) -> None:
         self.exact_gram = True
         self.slow[:] = 0
         self._start_pass()
@@ -217,7 +228,6 @@ class NewtonSearch:
             self.direction[list(problems)] = step
         for p in problems:
             self.descent[p] = float(self.gradient[p] @ self.direction[p])
-            self._give_up_below_noise(p)
         return products
 
 

@@ -29,7 +29,7 @@ Array = NDArray[np.float64]
 Rows = NDArray[np.int64]
 
 RISE = 1e-3  # an epoch that raises the anchor's objective by more than this share of it has diverged
-SMALLEST_STEP = 2.0**-40  # of the first step size; below, something else is wrong
+SMALLEST_STEP = 2.0**-40  # of the first step size, or of 1 if that is less; below, something else is wrong
 
 
 class Plan(Protocol):
@@ -60,8 +60,8 @@ def run_epochs(task: LinearTask, rows: RowSteps, plan: Plan) -> LinearResult:
     """
     problem, settings, history = task.problem, task.settings, task.history
     scale = problem.scale
-    step = safe_step(rows, scale) if settings.step_size == "auto" else min(0.99, float(settings.step_size))
-    first_step, warned = step, False
+    step = safe_step(rows, scale) if settings.step_size == "auto" else settings.step_size
+    first_step, diverged = step, 0  # the epoch that first diverged
     reference = problem.gradient_at_zero()
     w, passes, done = task.start.w.copy(), 0.0, 0
     here = plan.anchor(w)
@@ -80,17 +80,18 @@ def run_epochs(task: LinearTask, rows: RowSteps, plan: Plan) -> LinearResult:
         if beyond is not None and np.all(beyond.loss <= here.loss + RISE * np.abs(here.loss)):
             w, here = there, beyond
             continue
+        diverged = diverged or done
         step *= 0.5
-        if not warned:
-            warned = True
-            warnings.warn(
-                f"{plan.name} diverged with a step of {2 * step:.2e} in epoch {done}; it goes on from before "
-                f"that epoch with half the step. Set step_size to {step:.1e} or less, or to 'auto'.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
-        if step < SMALLEST_STEP * first_step:
+        if step < SMALLEST_STEP * min(1.0, first_step):
             break
+    if diverged:
+        warnings.warn(
+            f"{plan.name} diverged with a step of {first_step:.2e} in epoch {diverged}; each epoch that did "
+            f"was taken back and the step halved, down to {step:.1e}. "
+            "Set step_size to that or less, or to 'auto'.",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
     return _result(problem, plan, w, here, reference, done, settings.tol)
 
 
