@@ -27,10 +27,10 @@ from sodm.estimators.progress import make_progress
 from sodm.estimators.threads import threads_for
 from sodm.estimators.weights import check_sample_weight, class_weights
 from sodm.problem.linear import ChunkedRows, QuadraticRows, RowMaker, RowSums, RowsWithPast, core_rows
-from sodm.problem.losses import make_loss
+from sodm.problem.losses import LOSSES, make_loss
 from sodm.problem.rows import canonical
 from sodm.solvers.linear_solver import LinearSettings, Start
-from sodm.solvers.linear_train import SOLVERS, LinearContext, LinearTrained, choose_solver, train_linear
+from sodm.training.linear import SOLVERS, LinearContext, LinearTrained, choose_solver, train_linear
 
 Array = NDArray[np.float64]
 
@@ -86,7 +86,7 @@ class LinearODMClassifier(ClassifierMixin, BaseEstimator):
         Epochs of svrg, dsvrg and csvrg.
     step_size : float or "auto", default="auto"
         Step of svrg, dsvrg and csvrg. "auto" is 1 / (2 L), L the largest smoothness constant of a row's
-        loss. A step that proves too long is halved, with a warning.
+        loss; a number is used as it is. A step that proves too long is halved, with a warning.
     n_partitions : int, default=8
         Nodes of dsvrg.
     n_landmarks : int, default=50
@@ -313,7 +313,8 @@ class LinearODMClassifier(ClassifierMixin, BaseEstimator):
             A callable takes nothing, starts anew at each call and returns an iterator of ``(X, y)`` or
             ``(X, y, sample_weight)``.
         classes : array-like, optional
-            All class labels. Without, an additional pass over the labels finds them.
+            All class labels, whether or not they occur; other labels are refused. Without, an additional pass
+            over the labels finds them, as it does the weights of the classes for class_weight="balanced".
         label, features, weight : names of columns, optional
             For Arrow data: the column of the labels, those of the features (default: all others), that of
             the weights.
@@ -471,7 +472,7 @@ class LinearODMClassifier(ClassifierMixin, BaseEstimator):
     def _check_parameters(self) -> None:
         """Refuse parameters that make no sense, naming the one."""
         check_choice("solver", self.solver, ("auto", *SOLVERS))
-        check_choice("loss", self.loss, ("odm", "hinge"))
+        check_choice("loss", self.loss, LOSSES)
         check_number("lam", self.lam, "> 0", lambda v: v > 0)
         check_number("upsilon", self.upsilon, "in (0, 1]", lambda v: 0 < v <= 1)
         check_number("theta", self.theta, "in [0, 1)", lambda v: 0 <= v < 1)

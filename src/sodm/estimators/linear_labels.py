@@ -13,7 +13,7 @@ from sodm.estimators.labels import encode
 def need_two_classes(machine: str, classes: NDArray[Any], weighted: bool = False) -> None:
     """Refuse fewer than two classes; `weighted` says that some rows were left out for their weight."""
     if len(classes) < 2:
-        seen = f"one class only, {classes[0]!r}" if len(classes) else "no class at all"
+        seen = f"one class only, {classes.tolist()[0]!r}" if len(classes) else "no class at all"
         where = " where sample_weight > 0" if weighted else ""
         raise ValueError(f"{machine} needs two or more classes: y has {seen}{where}.")
 
@@ -32,7 +32,6 @@ def encode_known(
     codes = encode(y, classes)
     unknown = codes < 0 if weights is None else (codes < 0) & (weights > 0)
     if np.any(unknown):
-        raise ValueError(
-            f"y has the label {y[np.argmax(unknown)]!r}, which is not in classes: {list(classes)}."
-        )
+        label = y[[np.argmax(unknown)]].tolist()[0]
+        raise ValueError(f"y has the label {label!r}, which is not in classes: {classes.tolist()}.")
     return codes

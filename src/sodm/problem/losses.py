@@ -237,6 +237,8 @@ class HingeLoss:
 
 Loss = OdmLoss | HingeLoss
 
+LOSSES = ("odm", "hinge")
+
 
 def make_loss(name: str, lam: float, upsilon: float, theta: float) -> Loss:
     """The loss of this name; the hinge loss has neither upsilon nor theta."""

@@ -1,4 +1,5 @@
-"""CSVRG: SVRG whose anchor gradient is taken over a coreset (after Tan et al. 2019).
+"""CSVRG: SVRG whose anchor gradient is taken over a coreset (after Tan et al. 2019, "Coreset stochastic
+variance-reduced gradient with application to optimal margin distribution machine").
 
 A ball cover: every row joins a centre of its own class within `radius`, or becomes a centre itself; a
 centre weighs as much as the rows of its ball. The anchor gradient is that of the weighted centres. The
@@ -14,6 +15,7 @@ so
 
 The steps come to rest where h_c(w) = 0 in the mean, so there |grad p(w)| <= B(w), and since p is 1-strongly
 convex p(w) - min p <= B(w)^2 / 2. The radius trades error for speed; radius -> 0 is SVRG.
+See `variance_reduced` for the problem, the step and the solution.
 """
 
 from __future__ import annotations

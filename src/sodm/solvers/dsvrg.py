@@ -1,4 +1,5 @@
-"""DSVRG, Algorithm 2 of the paper (after Lee, Lin, Ma and Yang 2017): the linear machine on partitions.
+"""DSVRG, Algorithm 2 of the paper (after Lee, Lin, Ma and Yang 2017, "Distributed stochastic variance reduced
+gradient methods"): the linear machine on partitions.
 
 K nodes hold one stratified partition each. An epoch is:
 
@@ -12,7 +13,7 @@ long one over everything.
 
 As printed, the inner loop makes one step per node; its text and its source mean a run, so the length of the
 run is a parameter. As printed, a node whose array is used up sits out for good; here it gets a new array,
-in a new order.
+in a new order. See `variance_reduced` for the problem, the step and the solution.
 """
 
 from __future__ import annotations

@@ -1,15 +1,23 @@
-"""Dual coordinate descent for the linear machine, with w maintained (after Hsieh et al. 2008).
+"""Dual coordinate descent for the linear machine, with w maintained (Hsieh et al. 2008, "A dual coordinate
+descent method for large-scale linear SVM", Algorithm 1).
 
     min_g  d(g) = 1/2 |w(g)|^2 + dual(g),   w(g) = sum_i y_i g_i x_i
+
+    g_i  dual of row i, signed        x_i, y_i, s_i, W  rows, signs, weights, the sum of the weights
+    q    |x_i|^2                      m_i               y_i <w, x_i>, the margin
+    r    q g_i - m_i                  dual              of the loss, see `sodm.problem.losses`
 
 One variable at a time is set to its exact minimiser. With w at hand a step costs the entries of one row:
 the margin y_i <w, x_i> before it, and w <- w + (change of g_i) y_i x_i after it.
 
     ODM    g_i = (r + 1 - theta) / (q + a_i)  or  (r + 1 + theta) / (q + b_i)  or  0,
-           q = |x_i|^2, r = q g_i - m_i, a_i = W (1-theta)^2 / (lam s_i), b_i = a_i / upsilon
-    hinge  g_i = clip(g_i + (1 - m_i) / q, 0, lam s_i / W)
+           a_i = W (1-theta)^2 / (lam s_i), b_i = a_i / upsilon
+    hinge  g_i = clip((r + 1) / q, 0, lam s_i / W)
 
 It is quick while lam is small beside the number of rows and slow when it is large; Newton does not mind.
+
+The solution is `w` of the `LinearResult`, its duals are `duals`: with them the next fit of the same rows
+begins where this one has ended.
 """
 
 from __future__ import annotations

@@ -3,6 +3,9 @@
     min_w  p(w) = 1/2 |w|^2
                   + lam / (2 W (1-theta)^2) * sum_i s_i [ (1-theta-m_i)_+^2 + upsilon (m_i-1-theta)_+^2 ]
 
+    w          weights of a problem, that of the constant feature last   x_i, s_i, W  rows, weights, their sum
+    m_i        y_i <w, x_i>, the margin; y_i = +1 for the positive class  k_i         see below
+
 p is once differentiable and piecewise quadratic. Where no margin sits on a corner of the dead zone its
 Hessian is
 
@@ -10,15 +13,20 @@ Hessian is
     k_i = 1 below the dead zone, upsilon above, 0 inside,
 
 and w - H^{-1} grad p(w) is the minimiser as soon as no row changes sides: Newton's method ends rather than
-converges. One pass over the rows gives p, its gradient and H at the new point together, so a full step that
-is accepted costs one pass. Rows that have not changed sides since the last pass add nothing to H and are
-not multiplied again.
+converges (Keerthi and DeCoste 2005, "A modified finite Newton method", Algorithm 1, for the squared hinge
+loss). One pass over the rows gives p, its gradient and H at the new point together, so a full step that is
+accepted costs one pass. Rows that have not changed sides since the last pass add nothing to H and are not
+multiplied again.
 
 For many features H is used through products only: conjugate gradients, preconditioned with the diagonal of
 H, run until the residual is a fraction of the gradient that shrinks with it (Dembo, Eisenstat and Steihaug
 1982).
 
 The first steps, which only have to find the right neighbourhood, are taken on a small part of the rows.
+
+A problem is solved when |grad p(w)| <= tol |grad p(0)| and the relative duality gap is at most tol. Near the
+end p may change by less than it is rounded; then steps are judged by the gradient, and a problem where it
+falls no more is given up and said to be so. The solution is `w` of the `LinearResult`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """SVRG (Johnson and Zhang 2013, "Accelerating stochastic gradient descent using predictive variance
-reduction").
+reduction", Procedure SVRG with option I).
 
 Each epoch: the gradient over all rows at the anchor, then n steps on rows drawn without replacement, that
-is in a new random order each epoch. See `variance_reduced` for the step.
+is in a new random order each epoch. See `variance_reduced` for the problem, the step and the solution.
 """
 
 from __future__ import annotations

@@ -1,7 +1,10 @@
 """What SVRG, DSVRG and CSVRG share: epochs of an anchor gradient and a run of cheap steps.
 
-    p(w) = 1/n sum_i f_i(w),
+    min_w  p(w) = 1/n sum_i f_i(w),
     f_i(w) = 1/2 |w|^2 + n s_i lam / (2 W (1-theta)^2) * [ (1-theta-m_i)_+^2 + upsilon (m_i-1-theta)_+^2 ]
+
+    w  weights of a problem          x_i, s_i, W  rows, weights, their sum        n  rows
+    m_i  y_i <w, x_i>, the margin    anchor       the w that an epoch begins with
 
 An epoch takes the gradient at the anchor, h = grad p(anchor), over all rows (or over what stands for them),
 and then many steps on single rows whose variance vanishes as w and the anchor approach the optimum:
@@ -9,6 +12,7 @@ and then many steps on single rows whose variance vanishes as w and the anchor a
     w <- w - step * ( grad f_i(w) - grad f_i(anchor) + h ).
 
 The methods differ in where h comes from and which rows the steps take: those are the two parts of a `Plan`.
+The w of the last step is the next anchor; the last anchor is the solution, `w` of the `LinearResult`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Training of the linear machine, from rows to weights: the choice of the solver and its run."""
+"""The trainer of the linear machine, from rows to weights: the choice of the solver and its run."""
 
 from __future__ import annotations
 
