@@ -45,7 +45,8 @@ struct OdmLoss {
     }
     // The same without weight and scale, slope = s / low * shape_slope: for loops that have no time to divide.
     double shape_slope(double m) const {
-        return upsilon * std::max(0.0, m - 1 - theta) - std::max(0.0, 1 - theta - m);
+        const double below = 1 - theta, above = 1 + theta;
+        return m < below ? m - below : m > above ? upsilon * (m - above) : 0.0;
     }
     double dual(double g, double s) const {
         return g >= 0 ? 0.5 * low / s * g * g - (1 - theta) * g : 0.5 * high / s * g * g - (1 + theta) * g;

@@ -30,7 +30,7 @@ void run_svrg(const LinearRows& rows, const OdmLoss& loss, double step, int n_pr
         watch.did(4 * n_problems * reader.size(i));
         const double next = shrink * (1.0 - step), scale = loss_scale * rows.row_weight(i);
         // A step of 1 makes the factor zero, longer ones make it grow: then u takes it over.
-        const bool fold = !(std::fabs(next) > kSmallest && std::fabs(next) < kLargest);
+        const bool fold = __builtin_expect(!(std::fabs(next) > kSmallest && std::fabs(next) < kLargest), 0);
         for (int j = 0; j < n_problems; ++j) {
             double* uj = u.data() + j * width;
             double f[3];
