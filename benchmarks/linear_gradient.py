@@ -61,9 +61,7 @@ def run(n: int, radius: float) -> dict[str, Any]:
     found["gradient"], _ = best_of(lambda: problem.evaluate([0], w), 5)
     order = np.random.default_rng(0).permutation(n)
     zero = np.zeros_like(w)
-    steps, _ = best_of(
-        lambda: rows.core.svrg_steps(rows.positive, rows.margin_loss, 1.0, 1e-6, order, zero, zero, w), 3
-    )
+    steps, _ = best_of(lambda: rows.svrg_steps(1.0, 1e-6, order, zero, zero, w), 3)
     found["step"] = steps / n
     return found
 

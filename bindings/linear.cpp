@@ -10,8 +10,12 @@
 
 #include "arrays.hpp"
 #include "base/linalg.hpp"
+#include "base/loss.hpp"
+#include "linear/ball_cover.hpp"
+#include "linear/dual_sweep.hpp"
 #include "linear/linear_pass.hpp"
-#include "linear/linear_steps.hpp"
+#include "linear/row_values.hpp"
+#include "linear/svrg_steps.hpp"
 #include "module.hpp"
 
 namespace sodm::bindings {
@@ -84,8 +88,7 @@ void start_pass(Rows& self, int n_problems, const std::string& curvature) {
     self.pass = std::make_unique<LinearPass>(self.rows, n_problems, kind);
 }
 
-auto evaluate(Rows& self, const std::vector<int>& problems, Labels positive, Matrix w,
-              const MarginLoss& loss) {
+auto evaluate(Rows& self, const std::vector<int>& problems, Labels positive, Matrix w, const OdmLoss& loss) {
     self.need_pass(problems);
     self.check_shape(w.shape(0), problems.size(), w.shape(1));
     self.check_shape(positive.shape(0), problems.size(), self.width());
@@ -104,7 +107,7 @@ auto evaluate(Rows& self, const std::vector<int>& problems, Labels positive, Mat
                           curvature);
 }
 
-auto times(Rows& self, const std::vector<int>& problems, Matrix v, const MarginLoss& loss) {
+auto times(Rows& self, const std::vector<int>& problems, Matrix v, const OdmLoss& loss) {
     self.need_pass(problems);
     self.check_shape(v.shape(0), problems.size(), v.shape(1));
     std::vector<double> out;
@@ -131,20 +134,20 @@ void check_order(const Rows& self, const IndexVector& order) {
             throw std::invalid_argument("a row number is out of range");
 }
 
-void steps(Rows& self, Labels positive, const MarginLoss& loss, double scale, double step, IndexVector order,
-           Matrix anchor, Matrix mean, MatrixOut w) {
+void steps(Rows& self, Labels positive, const OdmLoss& loss, double step, IndexVector order, Matrix anchor,
+           Matrix mean, MatrixOut w) {
     self.need_labels();
     self.need_lines();
     check_order(self, order);
     for (const auto* m : {&anchor, &mean}) self.check_shape(m->shape(0), positive.shape(0), m->shape(1));
     self.check_shape(w.shape(0), positive.shape(0), w.shape(1));
     nb::gil_scoped_release nogil;
-    svrg_steps(self.rows, loss, scale, step, static_cast<int>(positive.shape(0)), positive.data(),
-               order.data(), static_cast<Index>(order.shape(0)), anchor.data(), mean.data(), w.data(),
-               &self.monitor);
+    svrg_steps(self.rows, loss, step, static_cast<int>(positive.shape(0)), positive.data(), order.data(),
+               static_cast<Index>(order.shape(0)), anchor.data(), mean.data(), w.data(), &self.monitor);
 }
 
-auto sweep(Rows& self, Labels positive, const DualLoss& loss, Vector squared_norms, IndexVector order,
+template <class Loss>
+auto sweep(Rows& self, Labels positive, const Loss& loss, Vector squared_norms, IndexVector order,
            MatrixOut duals, MatrixOut w) {
     self.need_labels();
     self.need_lines();
@@ -161,6 +164,20 @@ auto sweep(Rows& self, Labels positive, const DualLoss& loss, Vector squared_nor
                                &self.monitor);
     }
     return to_numpy(std::move(violation), {k});
+}
+
+auto from_duals(Rows& self, Labels positive, Matrix duals) {
+    self.need_labels();
+    self.need_lines();
+    const std::size_t k = positive.shape(0);
+    if (duals.shape(0) != k || duals.shape(1) != static_cast<std::size_t>(self.rows.view.n))
+        throw std::invalid_argument("expected one dual variable per problem and row");
+    std::vector<double> w;
+    {
+        nb::gil_scoped_release nogil;
+        w = weights_of_duals(self.rows, static_cast<int>(k), positive.data(), duals.data(), &self.monitor);
+    }
+    return to_numpy(std::move(w), {k, self.width()});
 }
 
 auto cover(Rows& self, Vector squared_norms, Vector key, IndexVector order, double radius) {
@@ -188,7 +205,8 @@ nb::object solve_definite(Matrix matrix, Vector right, int n_threads) {
     bool definite;
     {
         nb::gil_scoped_release nogil;
-        Threads threads(n > 256 ? n_threads : 1);
+        PythonMonitor monitor;
+        Threads threads(n > 256 ? n_threads : 1, &monitor);
         definite = cholesky(a.data(), static_cast<Index>(n), threads);
         if (definite) cholesky_solve(a.data(), static_cast<Index>(n), b.data());
     }
@@ -198,20 +216,19 @@ nb::object solve_definite(Matrix matrix, Vector right, int n_threads) {
 }  // namespace
 
 void bind_linear(nb::module_& m) {
-    nb::class_<MarginLoss>(m, "MarginLoss")
+    // The losses with their scale; what they are is in base/loss.hpp.
+    nb::class_<OdmLoss>(m, "OdmLoss")
         .def(
             "__init__",
-            [](MarginLoss* self, double low, double high, double upsilon) {
-                new (self) MarginLoss{low, high, upsilon};
+            [](OdmLoss* self, double scale, double upsilon, double theta) {
+                new (self) OdmLoss(OdmLoss::of_scale(scale, upsilon, theta));
             },
-            nb::arg("low"), nb::arg("high"), nb::arg("upsilon"));
-    nb::class_<DualLoss>(m, "DualLoss")
+            nb::arg("scale"), nb::arg("upsilon"), nb::arg("theta"));
+    nb::class_<HingeLoss>(m, "HingeLoss")
         .def(
             "__init__",
-            [](DualLoss* self, bool hinge, const MarginLoss& margin, double scale) {
-                new (self) DualLoss{hinge, margin, scale};
-            },
-            nb::arg("hinge"), nb::arg("margin"), nb::arg("scale"));
+            [](HingeLoss* self, double scale) { new (self) HingeLoss(HingeLoss::of_scale(scale)); },
+            nb::arg("scale"));
 
     m.def("solve_definite", &solve_definite, nb::arg("matrix"), nb::arg("right"), nb::arg("n_threads") = 1);
 
@@ -257,10 +274,13 @@ void bind_linear(nb::module_& m) {
         .def("evaluate", &evaluate, nb::arg("problems"), nb::arg("positive"), nb::arg("w"), nb::arg("loss"))
         .def("times", &times, nb::arg("problems"), nb::arg("v"), nb::arg("loss"))
         .def("decisions", &decisions, nb::arg("w"))
-        .def("svrg_steps", &steps, nb::arg("positive"), nb::arg("loss"), nb::arg("scale"), nb::arg("step"),
-             nb::arg("order"), nb::arg("anchor"), nb::arg("mean"), nb::arg("w"))
-        .def("dual_sweep", &sweep, nb::arg("positive"), nb::arg("loss"), nb::arg("squared_norms"),
+        .def("svrg_steps", &steps, nb::arg("positive"), nb::arg("loss"), nb::arg("step"), nb::arg("order"),
+             nb::arg("anchor"), nb::arg("mean"), nb::arg("w"))
+        .def("dual_sweep", &sweep<OdmLoss>, nb::arg("positive"), nb::arg("loss"), nb::arg("squared_norms"),
              nb::arg("order"), nb::arg("duals"), nb::arg("w"))
+        .def("dual_sweep", &sweep<HingeLoss>, nb::arg("positive"), nb::arg("loss"), nb::arg("squared_norms"),
+             nb::arg("order"), nb::arg("duals"), nb::arg("w"))
+        .def("weights_of_duals", &from_duals, nb::arg("positive"), nb::arg("duals"))
         .def("ball_cover", &cover, nb::arg("squared_norms"), nb::arg("key"), nb::arg("order"),
              nb::arg("radius"));
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -321,6 +322,24 @@ def test_warm_start_begins_where_the_last_fit_ended() -> None:
     changed = machine.set_params(lam=2000.0).fit(X, y)
     cold = LinearODMClassifier(lam=2000.0).fit(X, y)
     np.testing.assert_allclose(changed.coef_, cold.coef_, rtol=1e-5)
+
+
+def test_what_rounding_keeps_from_tol_is_reported() -> None:
+    """Random problems, badly scaled: no warning means that what tol asks for holds."""
+    at_rounding = 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(200, 5)) * 10.0 ** rng.uniform(-3, 6, size=5) + 10.0 ** rng.uniform(-2, 6)
+        y = (X[:, 0] + X[:, 0].std() * rng.normal(size=200) > np.median(X[:, 0])).astype(int)
+        tol = 10.0 ** rng.uniform(-12, -6)
+        machine = LinearODMClassifier(lam=10.0 ** rng.uniform(-2, 9), theta=0.3, tol=tol)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            machine.fit(X.astype(np.float32) if seed % 3 == 0 else X, y)
+        short = machine.gradient_norm_ > tol or machine.dual_gap_ > tol
+        assert short == bool(caught)
+        at_rounding += any("Rounding errors allow no more" in str(w.message) for w in caught)
+    assert 0 < at_rounding < 20
 
 
 def test_history_and_eval_set() -> None:

@@ -72,6 +72,34 @@ def test_chunks_of_several_classes_with_class_weights() -> None:
         )
 
 
+@pytest.mark.parametrize("class_weight", [None, "balanced"])
+def test_given_classes_are_the_classes(class_weight: str | None) -> None:
+    """Whatever class_weight: a class that does not occur is one, and a label that is none of them refused."""
+    X, y = rows_and_labels(300, 4)
+    weights = np.where(y == 1, 3.0, 1.0)
+    machine = LinearODMClassifier(class_weight=class_weight, tol=1e-11)
+    whole = clone(machine).fit(X, y, weights)
+    found = clone(machine).fit_chunks(pieces(X, y, weights), classes=[1, 0, 7])
+    assert found.classes_.tolist() == [0, 1, 7] and found.coef_.shape == (3, 4)
+    np.testing.assert_allclose(found.coef_[1], whole.coef_[0], rtol=1e-7, atol=1e-9)
+    assert np.all(found.decision_function(X)[:, 2] < 0)
+    with pytest.raises(ValueError, match="the label 1, which is not in classes"):
+        machine.fit_chunks(pieces(X, y), classes=[0, 5])
+    only = clone(machine).fit_chunks(pieces(X, np.zeros(300, dtype=int)), classes=[0, 1])
+    assert np.all(only.predict(X) == 0)
+
+
+@pytest.mark.parametrize("class_weight", [None, "balanced"])
+@pytest.mark.parametrize("classes", [None, [0, 1]])
+def test_chunks_without_weight_are_left_out(class_weight: str | None, classes: list[int] | None) -> None:
+    X, y = rows_and_labels(300, 4)
+    weights, labels = np.ones(300), y.copy()
+    weights[100:200], labels[100:200] = 0.0, 9
+    machine = LinearODMClassifier(class_weight=class_weight, tol=1e-11)
+    whole = clone(machine).fit(X[weights > 0], y[weights > 0])
+    same(machine.fit_chunks(pieces(X, labels, weights), classes=classes), whole)
+
+
 def test_arrow_in_all_its_forms(tmp_path: Path) -> None:
     X, y = rows_and_labels(500, 4)
     weights = weights_for(500)

@@ -139,7 +139,7 @@ def test_what_is_not_finite_is_found(bad: float, place: tuple[int, int], tmp_pat
 def test_the_core_refuses_what_does_not_fit() -> None:
     X, labels, _ = make(10, 3)
     rows = _core.LinearRows.dense(X, labels, None, 0.0, 1)
-    loss, positive = _core.MarginLoss(0.5, 1.5, 1.0), np.array([1], dtype=np.int32)
+    loss, positive = _core.OdmLoss(1.0, 1.0, 0.5), np.array([1], dtype=np.int32)
     with pytest.raises(ValueError, match="start_pass"):
         rows.evaluate([0], positive, np.zeros((1, 3)), loss)
     rows.start_pass(1, "gram")
@@ -153,10 +153,10 @@ def test_the_core_refuses_what_does_not_fit() -> None:
         _core.LinearRows.dense(X, labels[:5], None, 0.0, 1)
     with pytest.raises(ValueError, match="out of range"):
         zero = np.zeros((1, 3))
-        rows.svrg_steps(positive, loss, 1.0, 0.1, np.array([10]), zero, zero, zero.copy())
+        rows.svrg_steps(positive, loss, 0.1, np.array([10]), zero, zero, zero.copy())
     with pytest.raises(ValueError, match="C order"):
         fortran = _core.LinearRows.dense(np.asfortranarray(X), labels, None, 0.0, 1)
-        fortran.svrg_steps(positive, loss, 1.0, 0.1, np.array([1]), zero, zero, zero.copy())
+        fortran.svrg_steps(positive, loss, 0.1, np.array([1]), zero, zero, zero.copy())
 
 
 @pytest.mark.parametrize("form", ["double", "single", "csr", "csr-int64-single"])
@@ -182,5 +182,5 @@ def test_svrg_steps_are_those_of_the_formula(form: str) -> None:
 
             gradient = expected[j] + slope(expected[j]) - anchor[j] - slope(anchor[j]) + (anchor[j] + mean[j])
             expected[j] = expected[j] - step * gradient
-    rows.core.svrg_steps(rows.positive, rows.margin_loss, scale, step, order, anchor, mean, w)
+    rows.svrg_steps(scale, step, order, anchor, mean, w)
     np.testing.assert_allclose(w, expected, rtol=1e-10, atol=1e-10)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import pickle
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,11 +12,14 @@ from problems import FORMS, rows_and_labels, weights_for
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
+import sodm
 from sodm import LinearODMClassifier
-from sodm.problem.linear import LinearProblem, MemoryRows
-from sodm.problem.losses import OdmLoss
+from sodm.problem.linear import ChunkedRows, LinearProblem, MemoryRows, QuadraticRows, RowsWithPast
+from sodm.problem.losses import HingeLoss, OdmLoss
 from sodm.solvers.csvrg import automatic_radius, cover, gradient_bound
 from sodm.solvers.dsvrg import Node
+from sodm.solvers.linear_solver import LinearSettings, Start
+from sodm.training.linear import train_linear
 
 
 def fit(
@@ -57,6 +62,7 @@ def test_a_step_too_long_is_shortened_with_one_warning(solver: str, step_size: f
     assert len(diverged) <= 1
     if step_size > 0.5:
         assert len(diverged) == 1
+        assert f"a step of {step_size:.2e}" in str(diverged[0].message)  # it was used as given
     assert np.all(np.isfinite(found.coef_))
     assert all(np.isfinite(r["objective"]) for r in found.history_)
     assert found.objective_ == pytest.approx(exact.objective_, rel=1e-5)
@@ -87,6 +93,97 @@ def test_the_same_seed_gives_the_same_machine() -> None:
         one, two, other = (fit(solver, X, y, random_state=seed, tol=1e-3) for seed in (1, 1, 2))
         assert np.array_equal(one.coef_, two.coef_)
         assert not np.array_equal(one.coef_, other.coef_)
+
+
+@pytest.mark.parametrize("parameters", [{"solver": s} for s in ("svrg", "dsvrg", "csvrg", "dcd")] + [{}])
+def test_no_seed_is_the_same_seed_each_time(parameters: dict[str, str]) -> None:
+    X, y = rows_and_labels(300, 5)
+    loss = "odm" if parameters else "hinge"
+    one, two = (
+        LinearODMClassifier(loss=loss, lam=10.0, tol=1e-3, **parameters).fit(X, y).coef_ for _ in range(2)
+    )
+    assert np.array_equal(one, two)
+
+
+def test_a_step_beyond_one_is_taken_as_it_is() -> None:
+    """The first step from zero is a step along the gradient of all rows, so w is proportional to its length."""
+    X, y = rows_and_labels(100, 3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        long, short = (
+            fit("dsvrg", X, y, lam=1e-6, step_size=step, epochs=1, n_partitions=1, steps_per_node=1)
+            for step in (1.5, 0.5)
+        )
+    np.testing.assert_allclose(long.coef_, 3.0 * short.coef_, rtol=1e-9)
+
+
+@pytest.mark.parametrize("loss", ["odm", "hinge"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("form", ["double", "single", "fortran", "csr"])
+def test_warm_start_of_dcd(loss: str, n_classes: int, form: str) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 5))
+    y = np.argmax(X[:, :n_classes] + 0.5 * rng.normal(size=(400, n_classes)), axis=1)
+    weights = weights_for(400)
+    rows = FORMS[form](X, None)
+    machine = LinearODMClassifier(
+        solver="dcd", loss=loss, lam=100.0, theta=0.3, warm_start=True, max_iter=100_000
+    ).fit(rows, y, weights)
+    first, steps = machine.coef_, machine.n_iter_
+    assert steps > 20
+    for again in (machine, pickle.loads(pickle.dumps(machine))):
+        again.fit(rows, y, weights)
+        assert len(again.history_) == 1  # a look, no sweep
+        np.testing.assert_allclose(again.coef_, first, rtol=1e-9)
+
+
+@pytest.mark.parametrize("loss", ["odm", "hinge"])
+def test_a_warm_start_of_dcd_never_changes_the_solution(loss: str, tmp_path: Path) -> None:
+    X, y = rows_and_labels(300, 5)
+    settings = {"solver": "dcd", "loss": loss, "theta": 0.3, "tol": 1e-9, "max_iter": 100_000}
+    machine = LinearODMClassifier(**settings, lam=100.0, warm_start=True).fit(X, y)
+    sodm.save(machine, tmp_path / "machine.sodm")
+    loaded = sodm.load(tmp_path / "machine.sodm")
+    weights = weights_for(300)
+    weights[:50] = 0.0
+    for rows, labels, s, lam in [
+        (X, y, None, 100.0),
+        (X, y, None, 3.0),  # duals beyond the new bounds
+        (X[::-1], y, None, 100.0),  # other rows, as many
+        (X[:200], y[:200], None, 100.0),
+        (X, y, weights, 100.0),
+    ]:
+        cold = LinearODMClassifier(**settings, lam=lam).fit(rows, labels, s)
+        for warm in (clone_fitted(machine), clone_fitted(loaded)):
+            warm.set_params(lam=lam).fit(rows, labels, s)
+            assert warm.objective_ == pytest.approx(cold.objective_, rel=1e-8)
+    if loss == "odm":  # its duals can be told from the coefficients
+        assert loaded.fit(X, y).n_iter_ <= 3
+
+
+def clone_fitted(machine: LinearODMClassifier) -> LinearODMClassifier:
+    return pickle.loads(pickle.dumps(machine))
+
+
+def test_a_solver_says_what_it_needs() -> None:
+    X, y = rows_and_labels(100, 3)
+    rows = memory_rows(X, y)
+    start = Start(np.zeros((1, 4)))
+    chunked = ChunkedRows(lambda: [rows])
+    past = RowsWithPast(rows, QuadraticRows.of(rows, start.w, diagonal=False))
+    for source in (chunked, past):
+        for solver, words in [
+            ("dsvrg", "rows that can be taken one at a time"),
+            ("svrg", "all its rows in memory"),
+            ("csvrg", "all its rows in memory"),
+            ("dcd", "all its rows in memory"),
+        ]:
+            with pytest.raises(ValueError, match=f"solver='{solver}' needs {words}"):
+                train_linear(source, rows.loss, start, LinearSettings(solver))
+        assert np.all(train_linear(source, rows.loss, start, LinearSettings()).result.converged)
+    for solver in ("newton", "dsvrg", "svrg", "csvrg"):
+        with pytest.raises(ValueError, match=f"solver='{solver}' needs loss='odm'"):
+            train_linear(rows, HingeLoss(1.0), start, LinearSettings(solver))
 
 
 def test_warm_start_of_the_stochastic_solvers() -> None:

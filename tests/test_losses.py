@@ -101,6 +101,23 @@ def test_lift_is_minus_the_derivative(loss: OdmLoss) -> None:
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=str)
+def test_slope_is_minus_lift_without_scale(loss: OdmLoss | HingeLoss) -> None:
+    margins, weights = some_margins()
+    expected = -loss.lift(margins, weights) / (loss.scale(weights.sum()) * weights)
+    np.testing.assert_allclose(loss.slope(margins), expected, rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=str)
+def test_feasible_duals_have_a_finite_dual(loss: OdmLoss | HingeLoss) -> None:
+    _, weights = some_margins()
+    g = 10 * np.random.default_rng(2).normal(size=len(weights))
+    inside = loss.feasible(g, weights)
+    assert np.isfinite(loss.dual(inside, weights))
+    assert np.array_equal(loss.feasible(inside, weights), inside)
+    assert np.all(loss.feasible(g, np.where(np.arange(40) < 5, 0.0, weights))[:5] == 0)
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=str)
 def test_violation_is_the_distance_from_the_optimality_conditions(loss: OdmLoss | HingeLoss) -> None:
     weights = np.ones(1)
     low, high = (1 - loss.theta, 1 + loss.theta) if isinstance(loss, OdmLoss) else (1.0, np.inf)

@@ -1,5 +1,12 @@
-// The two losses, each through its margins m_i = y_i f(x_i) and signed duals g_i. W is the sum of the weights
-// s_i.
+// The two losses, each through its margins m_i = y_i f(x_i) and signed duals g_i: the one definition of them
+// in the core. W is the sum of the weights s_i.
+//
+//   primal(m, s)      the loss term of a row, primal'(m, s) its slope where there is one
+//   dual(g, s)        its conjugate at -g
+//   prox(r, q, s)     the minimiser over one dual, the rest fixed: r = q g - u, q the row's diagonal entry of
+//   Q,
+//                     u its entry of Q g
+//   violation         how far a row is from the optimality conditions, in units of the margin
 #pragma once
 
 #include <algorithm>
@@ -13,10 +20,21 @@ namespace sodm {
 //   low = W (1-theta)^2 / lam  (the paper's M c upsilon),  high = low / upsilon  (M c)
 struct OdmLoss {
     static constexpr bool kMostlyBounded = false;
-    double theta, low, high;
+    double theta, upsilon, low, high;
 
-    OdmLoss(double lam, double upsilon, double theta_, double total_weight)
-        : theta(theta_), low(total_weight * (1 - theta_) * (1 - theta_) / lam), high(low / upsilon) {}
+    OdmLoss(double lam, double upsilon_, double theta_, double total_weight)
+        : theta(theta_),
+          upsilon(upsilon_),
+          low(total_weight * (1 - theta_) * (1 - theta_) / lam),
+          high(low / upsilon_) {}
+
+    // With primal term  scale s/2 [ (1-theta-m)_+^2 + upsilon (m-1-theta)_+^2 ].
+    static OdmLoss of_scale(double scale, double upsilon, double theta) {
+        OdmLoss loss(1.0, upsilon, theta, 1.0);
+        loss.low = 1 / scale;
+        loss.high = loss.low / upsilon;
+        return loss;
+    }
 
     double primal(double m, double s) const {
         const double under = std::max(0.0, 1 - theta - m), over = std::max(0.0, m - 1 - theta);
@@ -24,6 +42,10 @@ struct OdmLoss {
     }
     double slope(double m, double s) const {
         return s * (std::max(0.0, m - 1 - theta) / high - std::max(0.0, 1 - theta - m) / low);
+    }
+    // The same without weight and scale, slope = s / low * shape_slope: for loops that have no time to divide.
+    double shape_slope(double m) const {
+        return upsilon * std::max(0.0, m - 1 - theta) - std::max(0.0, 1 - theta - m);
     }
     double dual(double g, double s) const {
         return g >= 0 ? 0.5 * low / s * g * g - (1 - theta) * g : 0.5 * high / s * g * g - (1 + theta) * g;
@@ -43,8 +65,11 @@ struct OdmLoss {
     // How far an instance is from satisfying KKT, in units of the margin: the step its dual would make on its
     // own, times the curvature of that step.
     double violation(double m, double g, double s, double q) const {
-        const double to = prox(q * g - m, q, s);
-        return std::fabs(to - g) * (q + (to + g >= 0 ? low : high) / s);
+        return moved(g, prox(q * g - m, q, s), q, s);
+    }
+    // The same for a dual that has just made that step.
+    double moved(double from, double to, double q, double s) const {
+        return std::fabs(to - from) * (q + (to + from >= 0 ? low : high) / s);
     }
 };
 
@@ -54,6 +79,8 @@ struct HingeLoss {
     double cost;
 
     HingeLoss(double lam, double total_weight) : cost(lam / total_weight) {}
+    // With primal term  scale s (1-m)_+.
+    static HingeLoss of_scale(double scale) { return HingeLoss(scale, 1.0); }
 
     double primal(double m, double s) const { return cost * s * std::max(0.0, 1 - m); }
     double dual(double g, double) const { return -g; }
@@ -62,8 +89,9 @@ struct HingeLoss {
     double lift(double m, double s) const { return m < 1 ? cost * s : 0.0; }
     double feasible(double g, double s) const { return std::min(cost * s, std::max(0.0, g)); }
     double violation(double m, double g, double s, double q) const {
-        return std::fabs(prox(q * g - m, q, s) - g) * q;
+        return moved(g, prox(q * g - m, q, s), q, s);
     }
+    double moved(double from, double to, double q, double) const { return std::fabs(to - from) * q; }
 };
 
 }  // namespace sodm

@@ -7,13 +7,15 @@
 //   gradient  sum_i s_i k_i (m_i - low or m_i - high) y_i x_i         (half the gradient of the loss)
 //   curvature sum_i s_i k_i x_i x_i'                                  (half its Hessian)
 //
-// with k_i = 1 below the dead zone, upsilon above it, 0 inside. The caller owns the scale lam / (W
-// (1-theta)^2) and the term |w|^2 / 2, so that the sums of several chunks of rows can simply be added.
+// with k_i = 1 below the dead zone, upsilon above it, 0 inside: twice OdmLoss::primal, OdmLoss::slope times
+// y_i x_i, and its derivative, all for a loss of scale 1. The caller owns the scale lam / (W (1-theta)^2) and
+// the term |w|^2 / 2, so that the sums of several chunks of rows can simply be added.
 #pragma once
 
 #include <memory>
 #include <vector>
 
+#include "base/loss.hpp"
 #include "base/parallel.hpp"
 #include "linear/linear_rows.hpp"
 
@@ -41,12 +43,12 @@ class LinearPass {
 
     // w: one row of `width` for each of the problems listed; positive[j] is the positive class of problem
     // problems[j].
-    PassSums evaluate(const MarginLoss& loss, const std::vector<int>& problems, const std::int32_t* positive,
+    PassSums evaluate(const OdmLoss& loss, const std::vector<int>& problems, const std::int32_t* positive,
                       const double* w, Threads& threads);
 
     // curvature x v for the listed problems, at the w of their last evaluation. v, result: one row of `width`
     // each.
-    std::vector<double> times(const MarginLoss& loss, const std::vector<int>& problems, const double* v,
+    std::vector<double> times(const OdmLoss& loss, const std::vector<int>& problems, const double* v,
                               Threads& threads) const;
 
     struct Impl;
@@ -54,15 +56,5 @@ class LinearPass {
   private:
     std::unique_ptr<Impl> impl_;
 };
-
-// decisions[j * n + i] = <w_j, x_i> for n_problems vectors w_j
-void linear_decisions(const LinearRows& rows, int n_problems, const double* w, double* decisions,
-                      Threads& threads);
-
-// Whether all values are finite.
-bool linear_finite(const RowsView& view, Threads& threads);
-
-// |x_i|^2 with the constant feature
-std::vector<double> linear_squared_norms(const LinearRows& rows, Threads& threads);
 
 }  // namespace sodm

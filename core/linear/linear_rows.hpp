@@ -8,6 +8,8 @@
 
 namespace sodm {
 
+constexpr Index kRowsAhead = 8;  // rows taken in random order are asked for so many before they are needed
+
 // Rows, the class of each, and weights. The machine's intercept is the weight of one more, constant, feature.
 struct LinearRows {
     RowsView view;
@@ -36,6 +38,9 @@ class RowReader {
             sum = sparse_dot<std::int32_t>(i, w);
         return bias_ != 0.0 ? sum + bias_ * w[d_] : sum;
     }
+
+    // Entries of row i that a product goes over.
+    Index size(Index i) const { return view_.sparse ? view_.start(i + 1) - view_.start(i) : d_; }
 
     // out = <x, w0>, <x, w1>, <x, w2>
     void dot3(Index i, const double* w0, const double* w1, const double* w2, double* out) const {

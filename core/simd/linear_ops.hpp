@@ -17,7 +17,8 @@ constexpr int kGramBlock = 4;   // the Gram matrix of a panel is summed in block
 template <class T>
 constexpr int kGramSlots = 64 / static_cast<int>(sizeof(T));  // partial sums kept apart for each entry of it
 
-// The one-dimensional loss: (low - m)_+^2 + upsilon (m - high)_+^2, low = 1 - theta, high = 1 + theta.
+// The constants of the loss (OdmLoss of base/loss.hpp, without its scale):
+// (low - m)_+^2 + upsilon (m - high)_+^2, low = 1 - theta, high = 1 + theta.
 struct MarginLoss {
     double low = 1.0, high = 1.0, upsilon = 1.0;
 };
@@ -39,9 +40,9 @@ struct LinearOps {
     // and -1 elsewhere, m = y * decision, weight 1 where there is none: returns sum weight * loss(m); sets
     // slope = weight * loss'(m) / 2 * y, the new state, and change = weight * (curvature of the new state -
     // curvature of the old one); and counts the rows whose state has changed.
-    double (*lose)(const MarginLoss& loss, int n, int lanes, const double* decision,
-                   const std::int32_t* label, std::int32_t positive, const double* weight, std::int8_t* state,
-                   double* slope, T* change, int* n_changed);
+    double (*sum_losses)(const MarginLoss& loss, int n, int lanes, const double* decision,
+                         const std::int32_t* label, std::int32_t positive, const double* weight,
+                         std::int8_t* state, double* slope, T* change, int* n_changed);
 
     // sums[k * kSlots + s] += partial sums over lanes of slope[r] panel[k * ld + r]; `ahead` as above
     void (*add_gradient)(const T* panel, std::ptrdiff_t ld, int features, int lanes, const double* slope,

@@ -4,8 +4,11 @@
 #include <numeric>
 
 #include "check.hpp"
+#include "linear/ball_cover.hpp"
+#include "linear/dual_sweep.hpp"
 #include "linear/linear_pass.hpp"
-#include "linear/linear_steps.hpp"
+#include "linear/row_values.hpp"
+#include "linear/svrg_steps.hpp"
 #include "points.hpp"
 
 using namespace sodm;
@@ -15,7 +18,7 @@ namespace {
 
 constexpr Form kForms[] = {Form::rows,  Form::columns, Form::single_rows,
                            Form::csr32, Form::csr64,   Form::single_csr32};
-const MarginLoss kLoss{0.7, 1.3, 0.4};
+const OdmLoss kLoss = OdmLoss::of_scale(1.0, 0.4, 0.3);
 
 // Rows with labels 0, 1, 2 and weights, some of them zero.
 struct Rows {
@@ -51,8 +54,10 @@ std::vector<double> some_weights(Index n, unsigned seed) {
     return w;
 }
 
-double curvature(double m) { return m < kLoss.low ? 1.0 : m > kLoss.high ? kLoss.upsilon : 0.0; }
-double excess(double m) { return m < kLoss.low ? m - kLoss.low : m > kLoss.high ? m - kLoss.high : 0.0; }
+// The derivative of OdmLoss::slope for a row of weight 1.
+double curvature(double m) {
+    return m < 1 - kLoss.theta ? 1 / kLoss.low : m > 1 + kLoss.theta ? 1 / kLoss.high : 0.0;
+}
 
 void pass_is_the_sum(const Rows& rows, Form form, Curvature kind, const std::string& where) {
     const LinearRows linear = rows.linear(form);
@@ -73,11 +78,11 @@ void pass_is_the_sum(const Rows& rows, Form form, Curvature kind, const std::str
             for (Index i = 0; i < rows.data.n; ++i) {
                 const double y = rows.label[at(i)] == positive[j] ? 1.0 : -1.0;
                 const double m = y * rows.decide(i, w.data() + static_cast<Index>(j) * d);
-                const double h = rows.weight[at(i)] * curvature(m), e = excess(m);
-                loss += h * e * e;
+                const double s = rows.weight[at(i)], h = s * curvature(m);
+                loss += 2 * kLoss.primal(m, s);
                 const double along = rows.decide(i, v.data() + static_cast<Index>(j) * d);
                 for (Index k = 0; k < d; ++k) {
-                    gradient[at(k)] += h * e * y * rows.feature(i, k);
+                    gradient[at(k)] += kLoss.slope(m, s) * y * rows.feature(i, k);
                     times[at(k)] += h * along * rows.feature(i, k);
                     for (Index c = 0; c < d; ++c)
                         gram[at(k * d + c)] += h * rows.feature(i, k) * rows.feature(i, c);
@@ -148,41 +153,41 @@ void smaller_passes() {
 }
 
 // Coordinate descent ends where the optimality conditions hold, and w is what the duals say.
-void sweeps_converge() {
+template <class Loss>
+void sweeps_converge(const Loss& loss) {
     const Rows rows(60, 6, 0.7, 1.0);
-    for (bool hinge : {false, true})
-        for (Form form : {Form::rows, Form::single_rows, Form::csr32, Form::csr64}) {
-            const LinearRows linear = rows.linear(form);
-            Threads threads(1);
-            const auto norms = linear_squared_norms(linear, threads);
-            std::vector<Index> order(60);
-            std::iota(order.begin(), order.end(), 0);
-            std::vector<double> duals(60, 0.0), w(at(rows.width()), 0.0);
-            const DualLoss loss{hinge, kLoss, 0.2};
-            const std::int32_t positive = 1;
-            double violation = 1;
-            std::mt19937 random(5);
-            for (int sweep = 0; sweep < 5000 && violation > 1e-11; ++sweep) {
-                std::shuffle(order.begin(), order.end(), random);
-                violation = dual_sweep(linear, loss, 1, &positive, norms.data(), order.data(), 60,
-                                       duals.data(), w.data(), nullptr)[0];
-            }
-            CHECK(violation <= 1e-11);
-            std::vector<double> sum(w.size());
-            for (Index i = 0; i < 60; ++i) {
-                const double y = rows.label[at(i)] == positive ? 1.0 : -1.0, s = rows.weight[at(i)];
-                const double m = y * rows.decide(i, w.data()), g = duals[at(i)];
-                for (Index k = 0; k < rows.width(); ++k) sum[at(k)] += y * g * rows.feature(i, k);
-                if (s == 0)
-                    CHECK(g == 0);
-                else if (!hinge)  // g = -(loss)'(m), the optimality condition
-                    CHECK_NEAR(g, -loss.scale * s * curvature(m) * excess(m), 1e-8, name(form));
-                else
-                    CHECK(g >= 0 && g <= loss.scale * s + 1e-15 &&
-                          (m >= 1 - 1e-8 || g >= loss.scale * s - 1e-12) && (m <= 1 + 1e-8 || g <= 1e-12));
-            }
-            for (std::size_t k = 0; k < w.size(); ++k) CHECK_NEAR(w[k], sum[k], 1e-9, name(form));
+    for (Form form : {Form::rows, Form::single_rows, Form::csr32, Form::csr64}) {
+        const LinearRows linear = rows.linear(form);
+        Threads threads(1);
+        const auto norms = linear_squared_norms(linear, threads);
+        std::vector<Index> order(60);
+        std::iota(order.begin(), order.end(), 0);
+        std::vector<double> duals(60, 0.0), w(at(rows.width()), 0.0);
+        const std::int32_t positive = 1;
+        double violation = 1;
+        std::mt19937 random(5);
+        for (int sweep = 0; sweep < 5000 && violation > 1e-11; ++sweep) {
+            std::shuffle(order.begin(), order.end(), random);
+            violation = dual_sweep(linear, loss, 1, &positive, norms.data(), order.data(), 60, duals.data(),
+                                   w.data(), nullptr)[0];
         }
+        CHECK(violation <= 1e-11);
+        std::vector<double> sum(w.size());
+        for (Index i = 0; i < 60; ++i) {
+            const double y = rows.label[at(i)] == positive ? 1.0 : -1.0, s = rows.weight[at(i)];
+            const double m = y * rows.decide(i, w.data()), g = duals[at(i)];
+            for (Index k = 0; k < rows.width(); ++k) sum[at(k)] += y * g * rows.feature(i, k);
+            if (s == 0)
+                CHECK(g == 0);
+            else
+                CHECK(loss.feasible(g, s) == g && loss.violation(m, g, s, norms[at(i)]) < 1e-8);
+        }
+        const auto again = weights_of_duals(linear, 1, &positive, duals.data(), nullptr);
+        for (std::size_t k = 0; k < w.size(); ++k) {
+            CHECK_NEAR(w[k], sum[k], 1e-9, name(form));
+            CHECK_NEAR(again[k], sum[k], 1e-12, name(form));
+        }
+    }
 }
 
 void covers_cover() {
@@ -208,6 +213,31 @@ void covers_cover() {
     }
 }
 
+// Steps of any length, also those that turn z around or take it away, against the formula.
+void steps_are_those_of_the_formula() {
+    const Rows rows(20, 5, 0.8, 1.0);
+    const OdmLoss loss = OdmLoss::of_scale(3.0, 0.4, 0.3);
+    for (double step : {0.01, 0.9, 1.0, 1.5, 30.0})
+        for (Form form : {Form::rows, Form::csr32}) {
+            const LinearRows linear = rows.linear(form);
+            const auto anchor = some_weights(rows.width(), 8), mean = some_weights(rows.width(), 9);
+            std::vector<double> w = some_weights(rows.width(), 7), expected = w;
+            const std::vector<Index> order{3, 11, 3, 7};
+            const std::int32_t positive = 2;
+            svrg_steps(linear, loss, step, 1, &positive, order.data(), 4, anchor.data(), mean.data(),
+                       w.data(), nullptr);
+            for (Index i : order) {
+                const double y = rows.label[at(i)] == positive ? 1.0 : -1.0, s = rows.weight[at(i)];
+                const double delta = loss.slope(y * rows.decide(i, expected.data()), s) -
+                                     loss.slope(y * rows.decide(i, anchor.data()), s);
+                for (Index k = 0; k < rows.width(); ++k)
+                    expected[at(k)] -=
+                        step * (expected[at(k)] + delta * y * rows.feature(i, k) + mean[at(k)]);
+            }
+            for (std::size_t k = 0; k < w.size(); ++k) CHECK_NEAR(w[k], expected[k], 1e-9, name(form));
+        }
+}
+
 // A step at the anchor itself is a plain gradient step: the two row gradients cancel.
 void first_step_is_a_gradient_step() {
     const Rows rows(20, 5, 0.8, 1.0);
@@ -217,7 +247,7 @@ void first_step_is_a_gradient_step() {
         std::vector<double> w = anchor;
         const Index order = 7;
         const std::int32_t positive = 2;
-        svrg_steps(linear, kLoss, 3.0, 0.01, 1, &positive, &order, 1, anchor.data(), mean.data(), w.data(),
+        svrg_steps(linear, kLoss, 0.01, 1, &positive, &order, 1, anchor.data(), mean.data(), w.data(),
                    nullptr);
         for (std::size_t k = 0; k < w.size(); ++k)
             CHECK_NEAR(w[k], anchor[k] - 0.01 * (anchor[k] + mean[k]), 1e-12, name(form));
@@ -231,8 +261,10 @@ int main() {
         if (simd_select(set)) passes(set);
     threads_do_not_matter();
     smaller_passes();
-    sweeps_converge();
+    sweeps_converge(OdmLoss::of_scale(0.2, 0.4, 0.3));
+    sweeps_converge(HingeLoss::of_scale(0.2));
     covers_cover();
     first_step_is_a_gradient_step();
+    steps_are_those_of_the_formula();
     return failures();
 }

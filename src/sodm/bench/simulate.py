@@ -84,10 +84,7 @@ def linear_pieces(data: Split, parameters: dict[str, float], seed: int) -> dict[
         "epochs": last["epoch"],
         "steps": (last["passes"] - last["epoch"]) * n,
         "gradient_seconds": _shortest(lambda: problem.evaluate([0], w)),
-        "step_seconds": _shortest(
-            lambda: rows.core.svrg_steps(rows.positive, rows.margin_loss, 1.0, 1e-6, order, zero, zero, w)
-        )
-        / n,
+        "step_seconds": _shortest(lambda: rows.svrg_steps(1.0, 1e-6, order, zero, zero, w)) / n,
     }
 
 

@@ -35,7 +35,7 @@ from sodm.problem.array_rows import as_row_set
 from sodm.problem.evaluator import KernelEvaluator, Precision
 from sodm.problem.fold import fold, row_hashes
 from sodm.problem.kernels import KERNELS, Kernel, is_symmetric, resolve_gamma
-from sodm.problem.losses import HingeLoss, Loss, OdmLoss
+from sodm.problem.losses import LOSSES, Loss, make_loss
 from sodm.problem.problem import Problem
 from sodm.problem.rows import canonical
 from sodm.solvers.exact import violation_tolerance
@@ -353,7 +353,7 @@ class KernelMachineClassifier(ClassifierMixin, BaseEstimator):
         check_number("lam", self.lam, "> 0", lambda v: v > 0)
         check_number("upsilon", self.upsilon, "in (0, 1]", lambda v: 0 < v <= 1)
         check_number("theta", self.theta, "in [0, 1)", lambda v: 0 <= v < 1)
-        check_choice("loss", self.loss, ("odm", "hinge"))
+        check_choice("loss", self.loss, LOSSES)
         check_number("tol", self.tol, "> 0", lambda v: v > 0)
         check_integer("max_iter", self.max_iter, ">= 1", lambda v: v >= 1)
         check_number("cache_size", self.cache_size, "> 0", lambda v: v > 0)
@@ -379,9 +379,7 @@ class KernelMachineClassifier(ClassifierMixin, BaseEstimator):
         return X
 
     def _loss(self) -> Loss:
-        if self.loss == "hinge":
-            return HingeLoss(float(self.lam))
-        return OdmLoss(float(self.lam), float(self.upsilon), float(self.theta))
+        return make_loss(self.loss, self.lam, self.upsilon, self.theta)
 
     def _summary(self, result: SolveResult, seconds: float) -> str:
         return (

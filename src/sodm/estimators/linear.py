@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -12,41 +12,35 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import Tags, assert_all_finite, check_array, check_random_state
+from sklearn.utils import Tags, assert_all_finite, check_array
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from sodm.data.chunks import Chunk, chunk_factory, read_ahead
+from sodm.data.chunks import Chunk, chunk_factory
 from sodm.estimators.base import FLOATS, _scalar_if_one, unchanged_on_failure
 from sodm.estimators.labels import encode, find_classes
+from sodm.estimators.linear_chunks import RowsOfChunks, survey
+from sodm.estimators.linear_evaluation import accuracy_on
+from sodm.estimators.linear_labels import encode_known, need_two_classes
 from sodm.estimators.parameters import check_choice, check_flag, check_integer, check_number
 from sodm.estimators.progress import make_progress
 from sodm.estimators.threads import threads_for
 from sodm.estimators.weights import check_sample_weight, class_weights
-from sodm.partition import StratifiedPartitioner
-from sodm.problem.evaluator import KernelEvaluator
-from sodm.problem.kernels import Kernel
-from sodm.problem.linear import (
-    ChunkedRows,
-    LinearProblem,
-    MemoryRows,
-    QuadraticRows,
-    RowsWithPast,
-    Source,
-    core_rows,
-)
-from sodm.problem.losses import HingeLoss, OdmLoss
+from sodm.problem.linear import ChunkedRows, QuadraticRows, RowMaker, RowSums, RowsWithPast, core_rows
+from sodm.problem.losses import LOSSES, make_loss
 from sodm.problem.rows import canonical
-from sodm.solvers.csvrg import automatic_radius, csvrg
-from sodm.solvers.dsvrg import automatic_steps, dsvrg
-from sodm.solvers.linear_dcd import linear_dcd
-from sodm.solvers.linear_newton import newton
-from sodm.solvers.linear_result import History, LinearResult
-from sodm.solvers.svrg import svrg
-from sodm.solvers.variance_reduced import Epochs
+from sodm.solvers.linear_solver import LinearSettings, Start
+from sodm.training.linear import SOLVERS, LinearContext, LinearTrained, choose_solver, train_linear
 
-SOLVERS = ("auto", "newton", "dsvrg", "svrg", "csvrg", "dcd")
 Array = NDArray[np.float64]
+
+# How scikit-learn is to check rows; that they are finite is checked by the core, which is much faster.
+ROWS: dict[str, Any] = {
+    "accept_sparse": "csr",
+    "dtype": FLOATS,
+    "accept_large_sparse": True,
+    "ensure_all_finite": False,
+}
 
 
 def _has_partial_fit(machine: LinearODMClassifier) -> bool:
@@ -92,7 +86,7 @@ class LinearODMClassifier(ClassifierMixin, BaseEstimator):
         Epochs of svrg, dsvrg and csvrg.
     step_size : float or "auto", default="auto"
         Step of svrg, dsvrg and csvrg. "auto" is 1 / (2 L), L the largest smoothness constant of a row's
-        loss. A step that proves too long is halved, with a warning.
+        loss; a number is used as it is. A step that proves too long is halved, with a warning.
     n_partitions : int, default=8
         Nodes of dsvrg.
     n_landmarks : int, default=50
@@ -108,9 +102,11 @@ class LinearODMClassifier(ClassifierMixin, BaseEstimator):
     class_weight : dict or "balanced", default=None
         Factors on the weights of the rows, by class. "balanced" gives all classes the same total weight.
     warm_start : bool, default=False
-        Start from the coefficients of the last fit, if classes and features are the same.
+        Start from the coefficients of the last fit, if classes and features are the same; dcd also from its
+        dual variables, if there are as many rows.
     random_state : int, RandomState instance or None, default=None
-        Order of the rows and partitions. Newton does not use it.
+        Order of the rows and partitions; None is a fixed seed, so that the same fit gives the same machine.
+        Newton does not use it.
     n_jobs : int or None, default=None
         Threads. None is all cores (or OMP_NUM_THREADS where set), -1 is all cores. The number of threads
         never changes a result.
@@ -157,6 +153,7 @@ class LinearODMClassifier(ClassifierMixin, BaseEstimator):
     """
 
     _past: QuadraticRows | None = None  # rows that partial_fit has seen
+    _duals: Array | None = None  # of the last fit by dcd, for a warm start
 
     def __init__(
         self,
@@ -230,23 +227,16 @@ class LinearODMClassifier(ClassifierMixin, BaseEstimator):
         """
         with unchanged_on_failure(self):
             self._check_parameters()
-            X, y = validate_data(
-                self,
-                X,
-                y,
-                accept_sparse="csr",
-                dtype=FLOATS,
-                accept_large_sparse=True,
-                ensure_all_finite=False,
-            )
-            X = self._finite(X)
+            X, y = self._check_rows(X, y)
             weights = None if sample_weight is None else check_sample_weight(sample_weight, X.shape[0])
             classes = find_classes(y if weights is None else y[weights > 0])
-            self._need_two(classes, weights is not None and not np.all(weights > 0))
-            rows = self._rows(X, encode(y, classes), weights, classes)
-            start = self._start(classes, rows.width)
+            weighted = weights is not None and not np.all(weights > 0)
+            need_two_classes(type(self).__name__, classes, weighted)
+            codes = encode(y, classes)
+            maker = self._maker(classes, self._factors(classes, codes, weights))
+            self._train(maker.rows(X, codes, weights), maker, self._start(maker), eval_set)
             self._past = None
-            return self._solve(rows, classes, start, eval_set)
+            return self
 
     @available_if(_has_partial_fit)
     def partial_fit(
@@ -286,24 +276,17 @@ class LinearODMClassifier(ClassifierMixin, BaseEstimator):
             known = self.classes_ if classes is None else np.unique(np.asarray(classes))
             if not first and not np.array_equal(self.classes_, known):
                 raise ValueError(f"classes must be the same at every call of partial_fit: {list(known)}.")
-            self._need_two(known, False)
-            X, y = validate_data(
-                self,
-                X,
-                y,
-                reset=first,
-                accept_sparse="csr",
-                dtype=FLOATS,
-                accept_large_sparse=True,
-                ensure_all_finite=False,
-            )
-            X = self._finite(X)
+            need_two_classes(type(self).__name__, known)
+            X, y = self._check_rows(X, y, reset=first)
             weights = None if sample_weight is None else check_sample_weight(sample_weight, X.shape[0])
-            rows = self._rows(X, _encode_known(y, known), weights, known)
-            past = None if first else self._past
-            start = np.zeros((len(rows.positive), rows.width)) if first else self._weights()
-            self._solve(rows if past is None else RowsWithPast(rows, past), known, start, None)
-            seen = self._remember(rows)
+            codes = encode_known(y, known)
+            maker = self._maker(known, self._factors(known, codes, weights))
+            rows, past = maker.rows(X, codes, weights), self._past
+            start = self._zero(maker) if past is None else Start(maker.join(self.coef_, self.intercept_))
+            source = rows if past is None else RowsWithPast(rows, past)
+            self._train(source, maker, start, None, solver="newton")
+            diagonal = not rows.gram_pays() if past is None else past.is_diagonal
+            seen = QuadraticRows.of(rows, maker.join(self.coef_, self.intercept_), diagonal=diagonal)
             self._past = seen if past is None else past.add(seen)
             return self
 
@@ -330,7 +313,8 @@ class LinearODMClassifier(ClassifierMixin, BaseEstimator):
             A callable takes nothing, starts anew at each call and returns an iterator of ``(X, y)`` or
             ``(X, y, sample_weight)``.
         classes : array-like, optional
-            All class labels. Without, an additional pass over the labels finds them.
+            All class labels, whether or not they occur; other labels are refused. Without, an additional pass
+            over the labels finds them, as it does the weights of the classes for class_weight="balanced".
         label, features, weight : names of columns, optional
             For Arrow data: the column of the labels, those of the features (default: all others), that of
             the weights.
@@ -366,183 +350,88 @@ class LinearODMClassifier(ClassifierMixin, BaseEstimator):
                 )
 
             passes = passes_over(features)
-            known, factors = self._survey(passes if callable(chunks) else passes_over(()), classes)
-            rows = ChunkedRows(_Chunks(self, passes, known, factors))
+            given = None if classes is None else np.unique(np.asarray(classes))
+            labels_only = passes if callable(chunks) else passes_over(())
+            known, factors = survey(labels_only, given, self.class_weight)
+            need_two_classes(type(self).__name__, known)
+            maker = self._maker(known, factors)
+            rows = ChunkedRows(RowsOfChunks(passes, maker, self._check_chunk))
+            self._train(rows, maker, self._start(maker), eval_set, solver="newton")
             self._past = None
-            return self._solve(rows, known, self._start(known, rows.width), eval_set)
+            return self
 
-    def _survey(
-        self, passes: Callable[[], Iterable[Chunk]], classes: Any
-    ) -> tuple[NDArray[Any], NDArray[np.float64]]:
-        """The classes and their factors, from the labels alone where they are not known beforehand."""
-        known = None if classes is None else np.unique(np.asarray(classes))
-        if known is not None and not isinstance(self.class_weight, str):
-            self._need_two(known, False)
-            codes = np.arange(len(known))
-            return known, class_weights(self.class_weight, known, codes, np.ones(len(known)))
-        totals: dict[Any, float] = {}
-        for chunk in passes():
-            y = column_or_1d(chunk.y)
-            present = find_classes(y)
-            weights = check_sample_weight(chunk.sample_weight, len(y))
-            for label, total in zip(
-                present, np.bincount(encode(y, present), weights, len(present)), strict=True
-            ):
-                if total > 0:
-                    totals[label] = totals.get(label, 0.0) + float(total)
-        labels = sorted(totals)
-        found = np.array(labels)
-        self._need_two(found, False)
-        weights = np.array([totals[label] for label in labels])
-        return found, class_weights(self.class_weight, found, np.arange(len(found)), weights)
+    # ----------------------------------------------------------------------------------------- training
 
-    # ---------------------------------------------------------------------------------------- the problem
+    def _maker(self, classes: NDArray[Any], factors: Array | None) -> RowMaker:
+        """How rows become rows of the problem that the parameters state."""
+        loss = make_loss(self.loss, self.lam, self.upsilon, self.theta)
+        bias = float(self.intercept_scaling) if self.fit_intercept else 0.0
+        return RowMaker(classes, factors, loss, bias, threads_for(self.n_jobs))
 
-    def _rows(
-        self, X: Any, codes: NDArray[np.int32], weights: Array | None, classes: NDArray[Any]
-    ) -> MemoryRows:
-        if self.class_weight is not None:
-            ones = np.ones(X.shape[0]) if weights is None else weights
-            kept = codes >= 0
-            factors = class_weights(self.class_weight, classes, codes[kept].astype(np.int64), ones[kept])
-            weights = ones * np.where(kept, factors[codes], 0.0)
-        return self._memory_rows(X, codes, weights, len(classes))
-
-    def _memory_rows(
-        self, X: Any, codes: NDArray[np.int32], weights: Array | None, n_classes: int
-    ) -> MemoryRows:
-        # Two classes are one problem, classes_[1] being +1; more are one problem each, one against the rest.
-        positive = np.arange(n_classes, dtype=np.int32) if n_classes > 2 else np.array([1], dtype=np.int32)
-        return MemoryRows(
-            X, codes, weights, positive, self._odm_loss(), self._bias(), threads_for(self.n_jobs)
-        )
-
-    def _odm_loss(self) -> OdmLoss:
-        if self.loss == "hinge":
-            return OdmLoss(float(self.lam), 1.0, 0.0)  # stands in where only the rows are used
-        return OdmLoss(float(self.lam), float(self.upsilon), float(self.theta))
-
-    def _bias(self) -> float:
-        return float(self.intercept_scaling) if self.fit_intercept else 0.0
-
-    def _start(self, classes: NDArray[Any], width: int) -> Array:
-        n_problems = len(classes) if len(classes) > 2 else 1
-        if self.warm_start and hasattr(self, "coef_") and np.array_equal(classes, self.classes_):
-            start = self._weights()
-            if start.shape == (n_problems, width):
-                return start
-        return np.zeros((n_problems, width))
-
-    def _weights(self) -> Array:
-        """coef_ and intercept_ as the w of the problem."""
-        bias = self._bias()
-        if not bias:
-            return self.coef_.copy()
-        return np.hstack([self.coef_, self.intercept_[:, None] / bias])
-
-    # ----------------------------------------------------------------------------------------- solving
-
-    def _solve(
-        self, source: Source, classes: NDArray[Any], start: Array, eval_set: tuple[Any, Any] | None
-    ) -> LinearODMClassifier:
-        began = time.perf_counter()
-        self.classes_ = classes
-        with make_progress(self.verbose, self.tol) as progress:
-            history = History(self._accuracy(eval_set), progress.callback, self.time_limit)
-            result = self._run(source, start, history)
-            seconds = time.perf_counter() - began
-            progress.done(
-                f"{result.solver}: {int(np.max(result.n_iter))} iterations, relative gradient "
-                f"{np.max(result.gradient):.2e}, gap {np.max(result.gap):.2e}, {seconds:.2f} s"
-            )
-        if not np.all(np.isfinite(result.w)):
-            raise ValueError("The features are too large to compute with: scale them (MinMaxScaler).")
-        self._set_fitted(result, history)
-        self._warn(result, history.out_of_time)
-        return self
-
-    def _run(self, source: Source, start: Array, history: History) -> LinearResult:
-        problem = LinearProblem(source, len(start), self._odm_loss())
-        solver = self.solver
-        if solver == "auto":
-            solver = "dcd" if self.loss == "hinge" else "newton"
-        if solver == "newton" or isinstance(source, ChunkedRows | RowsWithPast):
-            cold = not np.any(start)
-            return newton(
-                problem,
-                start,
-                tol=float(self.tol),
-                max_iter=int(self.max_iter),
-                history=history,
-                use_coarse=cold,
-            )
-        rows: Any = source  # rows that can be stepped on, here or on a cluster
-        rows = rows.rows_in_c_order()
-        problem = LinearProblem(rows, len(start), self._odm_loss())
-        rng = check_random_state(self.random_state)
-        if solver == "dcd":
-            loss = HingeLoss(float(self.lam)) if self.loss == "hinge" else self._odm_loss()
-            return linear_dcd(
-                problem,
-                rows,
-                loss,
-                tol=float(self.tol),
-                max_iter=int(self.max_iter),
-                history=history,
-                rng=rng,
-            )
-        settings = Epochs(int(self.epochs), self.step_size, float(self.tol))
-        if solver == "svrg":
-            return svrg(problem, rows, start, settings, history, rng)
-        if solver == "csvrg":
-            radius = automatic_radius(rows, rng) if self.radius == "auto" else float(self.radius)
-            return csvrg(problem, rows, start, settings, history, rng, radius)
-        n_partitions = min(int(self.n_partitions), rows.n)
-        partitioner = StratifiedPartitioner(n_landmarks=int(self.n_landmarks))
-        kernel = KernelEvaluator(Kernel("linear", offset=self._bias() ** 2), n_threads=rows.n_threads)
-        partition = partitioner.split(rows.X, rows.labels, n_partitions, kernel, rng)
-        steps = (
-            automatic_steps(rows.n, n_partitions)
-            if self.steps_per_node == "auto"
-            else int(self.steps_per_node)
-        )
-        return dsvrg(problem, rows, start, settings, history, rng, partition, n_partitions, steps)
-
-    def _remember(self, rows: MemoryRows) -> QuadraticRows:
-        """The quadratic that these rows are at the present coefficients."""
-        w = self._weights()
-        gram = rows.gram_pays() if self._past is None else not self._past.is_diagonal
-        rows.start("gram_in_double" if gram else "diagonal")
-        return QuadraticRows.of(rows.evaluate(range(len(w)), w), w, rows.weight)
-
-    def _accuracy(self, eval_set: tuple[Any, Any] | None) -> Callable[[Array], float] | None:
-        if eval_set is None:
+    def _factors(
+        self, classes: NDArray[Any], codes: NDArray[np.int32], weights: Array | None
+    ) -> Array | None:
+        """What class_weight means for these rows."""
+        if self.class_weight is None:
             return None
-        X, y = eval_set
-        X = canonical(check_array(X, accept_sparse="csr", dtype=FLOATS, accept_large_sparse=True))
-        y = column_or_1d(y)
-        check_consistent_length(X, y)
-        if X.shape[1] != self.n_features_in_:
-            raise ValueError(f"eval_set has {X.shape[1]} features, X has {self.n_features_in_}.")
-        codes = encode(np.asarray(y), self.classes_)
-        rows = core_rows(X, None, None, self._bias(), threads_for(self.n_jobs))
+        kept = codes >= 0
+        ones = np.ones(len(codes)) if weights is None else weights
+        return class_weights(self.class_weight, classes, codes[kept].astype(np.int64), ones[kept])
 
-        def accuracy(w: Array) -> float:
-            f = rows.decisions(np.ascontiguousarray(w))
-            return float(np.mean(codes == (f[0] > 0 if len(f) == 1 else f.argmax(axis=0))))
+    def _settings(self) -> LinearSettings:
+        return LinearSettings(
+            solver=self.solver,
+            tol=float(self.tol),
+            max_iter=int(self.max_iter),
+            epochs=int(self.epochs),
+            step_size=self.step_size if self.step_size == "auto" else float(self.step_size),
+            n_partitions=int(self.n_partitions),
+            n_landmarks=int(self.n_landmarks),
+            steps_per_node=self.steps_per_node if self.steps_per_node == "auto" else int(self.steps_per_node),
+            radius=self.radius if self.radius == "auto" else float(self.radius),
+        )
 
-        return accuracy
+    def _zero(self, maker: RowMaker) -> Start:
+        return Start(np.zeros((len(maker.positive), maker.width(self.n_features_in_))))
 
-    def _set_fitted(self, result: LinearResult, history: History) -> None:
-        w, bias = result.w, self._bias()
-        self.coef_ = w[:, :-1].copy() if bias else w.copy()
-        self.intercept_ = w[:, -1] * bias if bias else np.zeros(len(w))
+    def _start(self, maker: RowMaker) -> Start:
+        """Zero, or with warm_start the last fit if it fits."""
+        zero = self._zero(maker)
+        if self.warm_start and hasattr(self, "coef_") and np.array_equal(maker.classes, self.classes_):
+            w = maker.join(self.coef_, self.intercept_)
+            if w.shape == zero.w.shape:
+                return Start(w, self._duals)
+        return zero
+
+    def _train(
+        self,
+        source: RowSums,
+        maker: RowMaker,
+        start: Start,
+        eval_set: tuple[Any, Any] | None,
+        solver: str | None = None,
+    ) -> None:
+        """Train on these rows, here or elsewhere, and copy what was found; `solver` beats the parameter."""
+        settings = self._settings() if solver is None else replace(self._settings(), solver=solver)
+        accuracy = None if eval_set is None else accuracy_on(eval_set, self.n_features_in_, maker)
+        with make_progress(self.verbose, self.tol) as progress:
+            context = LinearContext(accuracy, progress.callback, self.time_limit, self.random_state)
+            trained = train_linear(source, maker.loss, start, settings, context)
+            progress.done(trained.summary())
+        self._set_fitted(trained, maker)
+        self._warn(trained)
+
+    def _set_fitted(self, trained: LinearTrained, maker: RowMaker) -> None:
+        result = trained.result
+        self.classes_ = maker.classes
+        self.coef_, self.intercept_ = maker.split(result.w)
         self.n_iter_ = max(1, int(np.max(result.n_iter)))
         self.objective_ = _scalar_if_one(result.objective)
         self.dual_gap_ = _scalar_if_one(result.gap)
         self.gradient_norm_ = _scalar_if_one(result.gradient)
-        self.history_ = history.records
+        self.history_ = trained.history
         self.solver_ = result.solver
+        self._duals = result.duals if self.warm_start else None
 
     # ---------------------------------------------------------------------------------------- decisions
 
@@ -559,16 +448,8 @@ class LinearODMClassifier(ClassifierMixin, BaseEstimator):
             With two classes, positive for ``classes_[1]``; with more, one column per class, against the rest.
         """
         check_is_fitted(self)
-        X = validate_data(
-            self,
-            X,
-            reset=False,
-            accept_sparse="csr",
-            dtype=FLOATS,
-            accept_large_sparse=True,
-            ensure_all_finite=False,
-        )
-        rows = core_rows(self._finite(X), None, None, 0.0, threads_for(self.n_jobs))
+        X = self._finite(validate_data(self, X, reset=False, **ROWS))
+        rows = core_rows(X, None, None, 0.0, threads_for(self.n_jobs))
         values = rows.decisions(np.ascontiguousarray(self.coef_, dtype=np.float64)).T + self.intercept_
         return values[:, 0] if values.shape[1] == 1 else values
 
@@ -590,15 +471,13 @@ class LinearODMClassifier(ClassifierMixin, BaseEstimator):
 
     def _check_parameters(self) -> None:
         """Refuse parameters that make no sense, naming the one."""
-        check_choice("solver", self.solver, SOLVERS)
-        check_choice("loss", self.loss, ("odm", "hinge"))
-        if self.loss == "hinge" and self.solver not in ("auto", "dcd"):
-            raise ValueError(
-                f"solver={self.solver!r} needs loss='odm': the hinge loss takes solver='dcd' or 'auto'."
-            )
+        check_choice("solver", self.solver, ("auto", *SOLVERS))
+        check_choice("loss", self.loss, LOSSES)
         check_number("lam", self.lam, "> 0", lambda v: v > 0)
         check_number("upsilon", self.upsilon, "in (0, 1]", lambda v: 0 < v <= 1)
         check_number("theta", self.theta, "in [0, 1)", lambda v: 0 <= v < 1)
+        loss = make_loss(self.loss, self.lam, self.upsilon, self.theta)
+        choose_solver(self.solver, loss).check_loss(loss)
         check_number("intercept_scaling", self.intercept_scaling, "> 0", lambda v: v > 0)
         check_number("tol", self.tol, "> 0", lambda v: v > 0)
         for name in ("step_size", "radius"):
@@ -617,35 +496,43 @@ class LinearODMClassifier(ClassifierMixin, BaseEstimator):
         if not isinstance(self.verbose, bool | np.bool_):
             check_integer("verbose", self.verbose, ">= 0", lambda v: v >= 0)
 
+    def _check_rows(self, X: Any, y: Any, *, reset: bool = True) -> tuple[Any, NDArray[Any]]:
+        """Rows as the core takes them, and one label for each."""
+        X, y = validate_data(self, X, y, reset=reset, **ROWS)
+        return self._finite(X), y
+
+    def _check_chunk(self, X: Any, first: bool) -> Any:
+        """The same for the rows of a chunk, which may be few."""
+        validate_data(self, X, skip_check_array=True, reset=first)
+        return self._finite(check_array(X, **ROWS))
+
     def _finite(self, X: Any) -> Any:
-        """X as the core takes it; refuses NaN and infinity. Much faster than scikit-learn's own check."""
+        """X as the core takes it; refuses NaN and infinity."""
         X = canonical(X)
         if not core_rows(X, None, None, 0.0, threads_for(self.n_jobs)).finite():
             values = X.data if sparse.issparse(X) else X
             assert_all_finite(values, input_name="X", estimator_name=type(self).__name__)
         return X
 
-    def _need_two(self, classes: NDArray[Any], weighted: bool) -> None:
-        if len(classes) < 2:
-            seen = f"one class only, {classes[0]!r}" if len(classes) else "no class at all"
-            where = " where sample_weight > 0" if weighted else ""
-            raise ValueError(f"{type(self).__name__} needs two or more classes: y has {seen}{where}.")
-
-    def _warn(self, result: LinearResult, out_of_time: bool) -> None:
+    def _warn(self, trained: LinearTrained) -> None:
+        result = trained.result
         if np.all(result.converged):
             return
         worst = int(np.argmax(np.where(result.converged, -np.inf, result.gradient)))
         which = f" for class {self.classes_[worst]!r}" if len(result.gap) > 1 else ""
-        measure = "relative duality gap" if self.loss == "hinge" else "relative gradient"
-        knob = "max_iter" if result.solver in ("newton", "dcd") else "epochs"
+        measure, value = "relative gradient", result.gradient[worst]
+        if self.loss == "hinge" or value <= self.tol:
+            measure, value = "relative duality gap", result.gap[worst]
+        knob = "time_limit" if trained.out_of_time else result.patience
         other = "" if result.solver == "newton" or self.loss == "hinge" else ", use solver='newton'"
-        if out_of_time:
-            knob = "time_limit"
+        advice = f"Raise {knob} or tol{other}"
+        if result.at_rounding is not None and result.at_rounding[worst]:
+            advice = "Rounding errors allow no more: raise tol"
         warnings.warn(
             f"{type(self).__name__} with solver {result.solver!r} stopped after {result.n_iter[worst]} "
-            f"iterations{which} at a {measure} of {result.gradient[worst]:.2e}, above tol={self.tol:g} "
+            f"iterations{which} at a {measure} of {value:.2e}, above tol={self.tol:g} "
             f"(duality gap {result.gap[worst]:.2e}). "
-            f"Raise {knob} or tol{other}, or scale the features (MinMaxScaler).",
+            f"{advice}, or scale the features (MinMaxScaler).",
             ConvergenceWarning,
             stacklevel=4,
         )
@@ -654,54 +541,3 @@ class LinearODMClassifier(ClassifierMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-class _Chunks:
-    """Makes checked rows of the caller's chunks, pass after pass, reading one chunk ahead."""
-
-    def __init__(
-        self,
-        machine: LinearODMClassifier,
-        passes: Callable[[], Iterable[Chunk]],
-        classes: NDArray[Any],
-        factors: NDArray[np.float64],
-    ) -> None:
-        self.machine, self.passes, self.classes, self.factors = machine, passes, classes, factors
-        self.first = True
-
-    def __call__(self) -> Iterator[MemoryRows]:
-        for chunk in read_ahead(self.passes()):
-            rows = self._rows(chunk)
-            self.first = False
-            if rows.weight > 0:
-                yield rows
-
-    def _rows(self, chunk: Chunk) -> MemoryRows:
-        machine = self.machine
-        validate_data(machine, chunk.X, skip_check_array=True, reset=self.first)
-        X = check_array(
-            chunk.X, accept_sparse="csr", dtype=FLOATS, accept_large_sparse=True, ensure_all_finite=False
-        )
-        X = machine._finite(X)
-        y = np.asarray(column_or_1d(chunk.y))
-        check_consistent_length(X, y)
-        weights = None
-        if chunk.sample_weight is not None:
-            weights = np.asarray(chunk.sample_weight, dtype=np.float64)
-            if np.any(weights):
-                weights = check_sample_weight(weights, X.shape[0])
-        codes = _encode_known(y, self.classes, weights)
-        if machine.class_weight is not None:
-            weights = self.factors[codes] * (1.0 if weights is None else weights)
-        return machine._memory_rows(X, codes, weights, len(self.classes))
-
-
-def _encode_known(y: NDArray[Any], classes: NDArray[Any], weights: Array | None = None) -> NDArray[np.int32]:
-    """Class numbers of labels that must all be known; those of rows without weight need not be."""
-    codes = encode(y, classes)
-    unknown = codes < 0 if weights is None else (codes < 0) & (weights > 0)
-    if np.any(unknown):
-        raise ValueError(
-            f"y has the label {y[np.argmax(unknown)]!r}, which is not in classes: {list(classes)}."
-        )
-    return codes

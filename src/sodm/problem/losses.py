@@ -18,9 +18,12 @@ row, weight 0 is the row left out.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+from sodm import _core
 
 Array = NDArray[np.float64]
 
@@ -48,16 +51,34 @@ class OdmLoss:
     2.0
     """
 
+    smooth: ClassVar[bool] = True  # has a gradient everywhere
+
     lam: float
     upsilon: float
     theta: float
 
+    def core(self, scale: float) -> _core.OdmLoss:
+        """The loss as the core takes it."""
+        return _core.OdmLoss(scale, self.upsilon, self.theta)
+
+    def scale(self, total_weight: float) -> float:
+        """What the sum of s_i [...] / 2 is multiplied with: lam / (W (1 - theta)^2)."""
+        return self.lam / (total_weight * (1 - self.theta) ** 2)
+
+    def excess(self, margins: Array) -> tuple[Array, Array]:
+        """How far each margin is below the dead zone, and how far above."""
+        return np.maximum(1 - self.theta - margins, 0.0), np.maximum(margins - 1 - self.theta, 0.0)
+
     def primal(self, margins: Array, weights: Array) -> float:
         """The loss term of p at the given margins."""
-        below = np.maximum(1 - self.theta - margins, 0.0)
-        above = np.maximum(margins - 1 - self.theta, 0.0)
+        below, above = self.excess(margins)
         scale = self.lam / (2 * weights.sum() * (1 - self.theta) ** 2)
         return float(scale * np.sum(weights * (below**2 + self.upsilon * above**2)))
+
+    def slope(self, margins: Array) -> Array:
+        """The derivative of primal by each margin, over scale * s_i."""
+        below, above = self.excess(margins)
+        return self.upsilon * above - below
 
     def dual(self, g: Array, weights: Array) -> float:
         """The part of d that depends on g alone."""
@@ -88,15 +109,18 @@ class OdmLoss:
     def lift(self, margins: Array, weights: Array) -> Array:
         """The duals that the optimality conditions assign to these margins: g = -d primal / d m."""
         a, b = self.ridges(weights)
-        below = np.maximum(1 - self.theta - margins, 0.0)
-        above = np.maximum(margins - 1 - self.theta, 0.0)
+        below, above = self.excess(margins)
         return below / a - above / b
+
+    def feasible(self, g: Array, weights: Array) -> Array:
+        """These duals where they are allowed: anything for a row that has weight."""
+        return np.where(weights > 0, g, 0.0)
 
     def violation(self, margins: Array, g: Array, weights: Array) -> Array:
         """How far each row is from optimality, in units of the margin: the smallest |subgradient of d|."""
         a, b = self.ridges(weights)
         low, high = 1 - self.theta, 1 + self.theta
-        at_zero = np.maximum(np.maximum(low - margins, margins - high), 0.0)
+        at_zero = np.maximum(*self.excess(margins))
         inside = np.where(g > 0, margins + a * g - low, margins + b * g - high)
         return np.where(g == 0, at_zero, np.abs(inside))
 
@@ -134,11 +158,25 @@ class HingeLoss:
     1.0
     """
 
+    smooth: ClassVar[bool] = False
+
     lam: float
+
+    def core(self, scale: float) -> _core.HingeLoss:
+        """The loss as the core takes it."""
+        return _core.HingeLoss(scale)
+
+    def scale(self, total_weight: float) -> float:
+        """What the sum of s_i (1 - m_i)_+ is multiplied with: lam / W."""
+        return self.lam / total_weight
 
     def primal(self, margins: Array, weights: Array) -> float:
         """The loss term of p at the given margins."""
         return float(self.lam / weights.sum() * np.sum(weights * np.maximum(1 - margins, 0.0)))
+
+    def slope(self, margins: Array) -> Array:
+        """The derivative of primal by each margin, over scale * s_i; at the kink the right one."""
+        return np.where(margins < 1, -1.0, 0.0)
 
     def dual(self, g: Array, weights: Array) -> float:
         """The part of d that depends on g alone; infinite outside the box."""
@@ -178,6 +216,10 @@ class HingeLoss:
         """The duals that the optimality conditions assign to these margins: full where a row has a loss."""
         return np.where(margins < 1, self.bounds(weights), 0.0)
 
+    def feasible(self, g: Array, weights: Array) -> Array:
+        """These duals brought into their box."""
+        return np.clip(g, 0.0, self.bounds(weights))
+
     def violation(self, margins: Array, g: Array, weights: Array) -> Array:
         """How far each row is from optimality, in units of the margin: the projected gradient of d."""
         gradient = margins - 1
@@ -194,3 +236,10 @@ class HingeLoss:
 
 
 Loss = OdmLoss | HingeLoss
+
+LOSSES = ("odm", "hinge")
+
+
+def make_loss(name: str, lam: float, upsilon: float, theta: float) -> Loss:
+    """The loss of this name; the hinge loss has neither upsilon nor theta."""
+    return HingeLoss(float(lam)) if name == "hinge" else OdmLoss(float(lam), float(upsilon), float(theta))

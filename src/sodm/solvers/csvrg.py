@@ -1,4 +1,5 @@
-"""CSVRG: SVRG whose anchor gradient is taken over a coreset (after Tan et al. 2019).
+"""CSVRG: SVRG whose anchor gradient is taken over a coreset (after Tan et al. 2019, "Coreset stochastic
+variance-reduced gradient with application to optimal margin distribution machine").
 
 A ball cover: every row joins a centre of its own class within `radius`, or becomes a centre itself; a
 centre weighs as much as the rows of its ball. The anchor gradient is that of the weighted centres. The
@@ -14,6 +15,7 @@ so
 
 The steps come to rest where h_c(w) = 0 in the mean, so there |grad p(w)| <= B(w), and since p is 1-strongly
 convex p(w) - min p <= B(w)^2 / 2. The radius trades error for speed; radius -> 0 is SVRG.
+See `variance_reduced` for the problem, the step and the solution.
 """
 
 from __future__ import annotations
@@ -25,8 +27,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sodm.problem.linear import LinearProblem, MemoryRows, Sums
-from sodm.solvers.linear_result import History, LinearResult
-from sodm.solvers.variance_reduced import Epochs, evaluate_all, run_epochs
+from sodm.solvers.linear_result import LinearResult
+from sodm.solvers.linear_solver import MEMORY, LinearSolver, LinearTask
+from sodm.solvers.variance_reduced import evaluate_all, run_epochs
 
 Array = NDArray[np.float64]
 
@@ -50,8 +53,7 @@ def cover(rows: MemoryRows, radius: float, rng: np.random.RandomState) -> BallCo
     key = rows.core.decisions(direction[None, :])[0]
     norms = rows.core.squared_norms()
     centre = rows.core.ball_cover(norms, key, rng.permutation(rows.n), radius)
-    weights = np.ones(rows.n) if rows.weights is None else rows.weights
-    total = np.bincount(centre, weights, minlength=rows.n)
+    total = np.bincount(centre, rows.all_weights(), minlength=rows.n)
     centres = np.unique(centre)
     return BallCover(centre, centres, total[centres], radius)
 
@@ -82,14 +84,10 @@ def automatic_radius(rows: MemoryRows, rng: np.random.RandomState) -> float:
 
 def gradient_bound(rows: MemoryRows, balls: BallCover, scale: float, w: Array) -> Array:
     """B(w) of the module's first lines, for each problem."""
-    weights = np.ones(rows.n) if rows.weights is None else rows.weights
     norms = np.sqrt(rows.core.squared_norms())
-    signs = np.where(rows.labels == rows.positive[:, None], 1.0, -1.0)
-    margins = signs * rows.core.decisions(w)
-    low, high, upsilon = 1 - rows.loss.theta, 1 + rows.loss.theta, rows.loss.upsilon
-    slopes = np.maximum(low - margins, 0.0) + upsilon * np.maximum(margins - high, 0.0)
+    slopes = np.abs(rows.loss.slope(rows.signs() * rows.core.decisions(w)))
     size = np.linalg.norm(w, axis=1)[:, None] * norms + slopes[:, balls.centre]
-    return balls.radius * scale * (size @ weights)
+    return balls.radius * scale * (size @ rows.all_weights())
 
 
 class CsvrgPlan:
@@ -120,15 +118,13 @@ class CsvrgPlan:
         return (len(self.balls.centres) + n_steps) / self.rows.n
 
 
-def csvrg(
-    problem: LinearProblem,
-    rows: MemoryRows,
-    start: Array,
-    settings: Epochs,
-    history: History,
-    rng: np.random.RandomState,
-    radius: float,
-) -> LinearResult:
-    """Run CSVRG; `rows` is the source of `problem`, in C order."""
-    plan = CsvrgPlan(problem, rows, cover(rows, radius, rng), rng)
-    return run_epochs(problem, rows, plan, start, settings, history)
+def csvrg(task: LinearTask, rows: MemoryRows) -> LinearResult:
+    """Cover the rows with balls and run CSVRG; `rows` is the source of the problem."""
+    radius = task.settings.radius
+    if radius == "auto":
+        radius = automatic_radius(rows, task.rng)
+    plan = CsvrgPlan(task.problem, rows, cover(rows, radius, task.rng), task.rng)
+    return run_epochs(task, rows, plan)
+
+
+CSVRG = LinearSolver("csvrg", MEMORY, needs_smooth_loss=True, patience="epochs", run=csvrg)

@@ -1,4 +1,5 @@
-"""DSVRG, Algorithm 2 of the paper (after Lee, Lin, Ma and Yang 2017): the linear machine on partitions.
+"""DSVRG, Algorithm 2 of the paper (after Lee, Lin, Ma and Yang 2017, "Distributed stochastic variance reduced
+gradient methods"): the linear machine on partitions.
 
 K nodes hold one stratified partition each. An epoch is:
 
@@ -12,7 +13,7 @@ long one over everything.
 
 As printed, the inner loop makes one step per node; its text and its source mean a run, so the length of the
 run is a parameter. As printed, a node whose array is used up sits out for good; here it gets a new array,
-in a new order.
+in a new order. See `variance_reduced` for the problem, the step and the solution.
 """
 
 from __future__ import annotations
@@ -22,9 +23,13 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from sodm.problem.linear import LinearProblem, MemoryRows, Sums
-from sodm.solvers.linear_result import History, LinearResult
-from sodm.solvers.variance_reduced import Epochs, evaluate_all, run_epochs
+from sodm.partition import StratifiedPartitioner
+from sodm.problem.evaluator import KernelEvaluator
+from sodm.problem.kernels import Kernel
+from sodm.problem.linear import LinearProblem, RowSteps, Sums
+from sodm.solvers.linear_result import LinearResult
+from sodm.solvers.linear_solver import STEPS, LinearSolver, LinearTask
+from sodm.solvers.variance_reduced import evaluate_all, run_epochs
 
 Array = NDArray[np.float64]
 
@@ -79,18 +84,27 @@ class DsvrgPlan:
         return 1.0 + n_steps / self.n_rows
 
 
-def dsvrg(
-    problem: LinearProblem,
-    rows: MemoryRows,
-    start: Array,
-    settings: Epochs,
-    history: History,
-    rng: np.random.RandomState,
-    partition: NDArray[np.intp],
-    n_partitions: int,
-    steps_per_node: int,
-) -> LinearResult:
-    """Run DSVRG; `rows` is the source of `problem`, in C order, `partition` the partition of each row."""
-    plan = DsvrgPlan(problem, partition, n_partitions, steps_per_node, rng)
+def stratified(
+    rows: RowSteps, n_partitions: int, n_landmarks: int, rng: np.random.RandomState
+) -> NDArray[np.intp]:
+    """The partition of each row: stratified in the feature space of the linear kernel."""
+    kernel = KernelEvaluator(Kernel("linear", offset=rows.bias**2), n_threads=rows.n_threads)
+    return StratifiedPartitioner(n_landmarks=n_landmarks).split(
+        rows.X, rows.labels, n_partitions, kernel, rng
+    )
+
+
+def dsvrg(task: LinearTask, rows: RowSteps) -> LinearResult:
+    """Partition the rows and run DSVRG; `rows` is the source of the problem."""
+    settings = task.settings
+    n_partitions = min(settings.n_partitions, rows.n)
+    partition = stratified(rows, n_partitions, settings.n_landmarks, task.rng)
+    steps = settings.steps_per_node
+    if steps == "auto":
+        steps = automatic_steps(rows.n, n_partitions)
+    plan = DsvrgPlan(task.problem, partition, n_partitions, steps, task.rng)
     rows.place_nodes([node.rows for node in plan.nodes])
-    return run_epochs(problem, rows, plan, start, settings, history)
+    return run_epochs(task, rows, plan)
+
+
+DSVRG = LinearSolver("dsvrg", STEPS, needs_smooth_loss=True, patience="epochs", run=dsvrg)

@@ -3,6 +3,9 @@
     min_w  p(w) = 1/2 |w|^2
                   + lam / (2 W (1-theta)^2) * sum_i s_i [ (1-theta-m_i)_+^2 + upsilon (m_i-1-theta)_+^2 ]
 
+    w          weights of a problem, that of the constant feature last   x_i, s_i, W  rows, weights, their sum
+    m_i        y_i <w, x_i>, the margin; y_i = +1 for the positive class  k_i         see below
+
 p is once differentiable and piecewise quadratic. Where no margin sits on a corner of the dead zone its
 Hessian is
 
@@ -10,15 +13,20 @@ Hessian is
     k_i = 1 below the dead zone, upsilon above, 0 inside,
 
 and w - H^{-1} grad p(w) is the minimiser as soon as no row changes sides: Newton's method ends rather than
-converges. One pass over the rows gives p, its gradient and H at the new point together, so a full step that
-is accepted costs one pass. Rows that have not changed sides since the last pass add nothing to H and are
-not multiplied again.
+converges (Keerthi and DeCoste 2005, "A modified finite Newton method", Algorithm 1, for the squared hinge
+loss). One pass over the rows gives p, its gradient and H at the new point together, so a full step that is
+accepted costs one pass. Rows that have not changed sides since the last pass add nothing to H and are not
+multiplied again.
 
 For many features H is used through products only: conjugate gradients, preconditioned with the diagonal of
 H, run until the residual is a fraction of the gradient that shrinks with it (Dembo, Eisenstat and Steihaug
 1982).
 
 The first steps, which only have to find the right neighbourhood, are taken on a small part of the rows.
+
+A problem is solved when |grad p(w)| <= tol |grad p(0)| and the relative duality gap is at most tol. Near the
+end p may change by less than it is rounded; then steps are judged by the gradient, and a problem where it
+falls no more is given up and said to be so. The solution is `w` of the `LinearResult`.
 """
 
 from __future__ import annotations
@@ -29,14 +37,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sodm import _core
-from sodm.problem.linear import LinearProblem
+from sodm.problem.linear import LinearProblem, RowSums
 from sodm.solvers.linear_result import History, LinearResult, relative_gap
+from sodm.solvers.linear_solver import SUMS, LinearSolver, LinearTask
 
 Array = NDArray[np.float64]
 
 COARSE_TOL = 1e-2  # a part of the rows says no more than this about all of them
 SUFFICIENT = 1e-4  # Armijo's constant
 NOISE = 1e-14  # relative size of rounding errors in p
+REFINES = 0.5  # a step too small to show in p counts if it leaves no more of the gradient than this
 SLOW = 0.3  # a Newton step that leaves more of the gradient than this is slow
 MAX_CG = 500
 
@@ -97,6 +107,7 @@ class NewtonSearch:
         self.todo = list(range(n))
         self.n_iter = np.zeros(n, dtype=np.int64)
         self.converged = np.zeros(n, dtype=bool)
+        self.at_rounding = np.zeros(n, dtype=bool)  # given up: rounding errors allow no more
         self.slow = np.zeros(n, dtype=int)
         self.n_evaluations = 0
         self.reference: Array | None = None
@@ -118,7 +129,15 @@ class NewtonSearch:
 
     def result(self) -> LinearResult:
         return LinearResult(
-            self.w, self.objective, self.gap, self.relative, self.n_iter, self.converged, "newton"
+            self.w,
+            self.objective,
+            self.gap,
+            self.relative,
+            self.n_iter,
+            self.converged,
+            "newton",
+            "max_iter",
+            at_rounding=self.at_rounding,
         )
 
     # --------------------------------------------------------------------------------------------- steps
@@ -141,14 +160,15 @@ class NewtonSearch:
                 moved.append((place, p))
             else:
                 self._shorten(p, float(gradient @ self.direction[p]))
-        self._restart_if_inexact()
+        if np.any(self.slow >= 3) and self._gram_is_inexact():
+            self._restart_in_double()
         going = [(place, p) for place, p in moved if not self.converged[p]]
         products = 0
         if going:
             places, problems = [list(t) for t in zip(*going, strict=True)]
             assert sums.curvature is not None
             products = self._set_directions(problems, sums.curvature[places])
-        self.todo = [p for p in self.todo if not self.converged[p]]
+        self.todo = [p for p in self.todo if not self.converged[p] and not self.at_rounding[p]]
         return products
 
     def move(self) -> None:
@@ -157,16 +177,17 @@ class NewtonSearch:
             self.trial[p] = self.w[p] + self.length[p] * self.direction[p]
 
     def _accepts(self, p: int, value: float, norm: float) -> bool:
-        if self.n_iter[p] == 0 and not np.isfinite(self.objective[p]):
+        if not np.isfinite(self.objective[p]) or self.length[p] == 0:  # the start, or another look at w
             return True
-        enough = self.objective[p] + SUFFICIENT * self.length[p] * self.descent[p]
         noise = NOISE * abs(self.objective[p])
+        if self._below_noise(p):
+            return value <= self.objective[p] + noise and norm <= REFINES * self.norm[p]
+        enough = self.objective[p] + SUFFICIENT * self.length[p] * self.descent[p]
         return value <= enough or (value <= self.objective[p] + noise and norm <= self.norm[p])
 
     def _accept(self, p: int, value: float, gradient: Array, norm: float) -> None:
         assert self.reference is not None
-        first = not np.isfinite(self.objective[p])
-        if not first:
+        if np.isfinite(self.objective[p]) and self.length[p] > 0:
             self.n_iter[p] += 1
             self.slow[p] = self.slow[p] + 1 if norm > SLOW * self.norm[p] and self.length[p] == 1 else 0
         self.w[p] = self.trial[p]
@@ -175,20 +196,27 @@ class NewtonSearch:
         self.converged[p] = norm <= self.tol * self.reference[p] and 0.5 * norm**2 <= self.tol * value
 
     def _shorten(self, p: int, slope: float) -> None:
-        """A shorter step: where the secant of the slope along the direction meets zero, p being convex."""
-        secant = self.descent[p] / (self.descent[p] - slope) if slope > self.descent[p] else 0.5
-        self.length[p] *= min(0.8, max(0.1, secant))
-        self._give_up_below_noise(p)
+        """A shorter step: where the secant of the slope along the direction meets zero, p being convex. Of a
+        step that changes p by less than rounding does there is no shorter one: another look at w with
+        products in double may help, else this is as near as the precision comes."""
+        if not self._below_noise(p):
+            secant = self.descent[p] / (self.descent[p] - slope) if slope > self.descent[p] else 0.5
+            self.length[p] *= min(0.8, max(0.1, secant))
+        if self._below_noise(p):
+            if self._gram_is_inexact():
+                self._restart_in_double()
+                self.length[p] = 0.0
+            else:
+                self.at_rounding[p] = True
 
-    def _give_up_below_noise(self, p: int) -> None:
-        """A step that changes p by less than rounding does: this is as near as the precision comes."""
-        if self.length[p] * abs(self.descent[p]) <= NOISE * abs(self.objective[p]):
-            self.converged[p] = True
+    def _below_noise(self, p: int) -> bool:
+        return bool(self.length[p] * abs(self.descent[p]) <= NOISE * abs(self.objective[p]))
 
-    def _restart_if_inexact(self) -> None:
-        """Products in single precision can be too coarse for badly scaled features; then double."""
-        if not self.gram or self.exact_gram or not np.any(self.slow >= 3) or not _single(self.problem):
-            return
+    def _gram_is_inexact(self) -> bool:
+        """Products in single precision can be too coarse for badly scaled features."""
+        return self.gram and not self.exact_gram and self.problem.source.gram_in_single()
+
+    def _restart_in_double(self) -> None:
         self.exact_gram = True
         self.slow[:] = 0
         self._start_pass()
@@ -208,13 +236,7 @@ class NewtonSearch:
             self.direction[list(problems)] = step
         for p in problems:
             self.descent[p] = float(self.gradient[p] @ self.direction[p])
-            self._give_up_below_noise(p)
         return products
-
-
-def _single(problem: LinearProblem) -> bool:
-    X = getattr(problem.source, "X", None)
-    return X is not None and X.dtype == np.float32
 
 
 def _solve(curvature: Array, right: Array) -> Array:
@@ -260,3 +282,18 @@ def conjugate_gradients(
         direction[todo_next] = z[todo_next] + beta[:, None] * direction[todo_next]
         todo = todo_next
     return v, products
+
+
+def _run(task: LinearTask, rows: RowSums) -> LinearResult:
+    settings = task.settings
+    return newton(
+        task.problem,
+        task.start.w,
+        tol=settings.tol,
+        max_iter=settings.max_iter,
+        history=task.history,
+        use_coarse=task.start.is_cold,
+    )
+
+
+NEWTON = LinearSolver("newton", SUMS, needs_smooth_loss=True, patience="max_iter", run=_run)

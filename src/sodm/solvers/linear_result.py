@@ -25,6 +25,9 @@ class LinearResult:
     n_iter: NDArray[np.int64]  # Newton steps, epochs or sweeps
     converged: NDArray[np.bool_]
     solver: str
+    patience: str  # the setting that says how long the solver goes on
+    duals: Array | None = None  # (n_problems, n), of solvers that have them
+    at_rounding: NDArray[np.bool_] | None = None  # ended short of tol because rounding errors allow no more
 
 
 @dataclass

@@ -1,8 +1,8 @@
 """SVRG (Johnson and Zhang 2013, "Accelerating stochastic gradient descent using predictive variance
-reduction").
+reduction", Procedure SVRG with option I).
 
 Each epoch: the gradient over all rows at the anchor, then n steps on rows drawn without replacement, that
-is in a new random order each epoch. See `variance_reduced` for the step.
+is in a new random order each epoch. See `variance_reduced` for the problem, the step and the solution.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sodm.problem.linear import LinearProblem, MemoryRows, Sums
-from sodm.solvers.linear_result import History, LinearResult
-from sodm.solvers.variance_reduced import Epochs, evaluate_all, run_epochs
+from sodm.solvers.linear_result import LinearResult
+from sodm.solvers.linear_solver import MEMORY, LinearSolver, LinearTask
+from sodm.solvers.variance_reduced import evaluate_all, run_epochs
 
 Array = NDArray[np.float64]
 
@@ -38,13 +39,9 @@ class SvrgPlan:
         return 1.0 + n_steps / self.n_rows
 
 
-def svrg(
-    problem: LinearProblem,
-    rows: MemoryRows,
-    start: Array,
-    settings: Epochs,
-    history: History,
-    rng: np.random.RandomState,
-) -> LinearResult:
-    """Run SVRG; `rows` is the source of `problem`, in C order."""
-    return run_epochs(problem, rows, SvrgPlan(problem, rows.n, rng), start, settings, history)
+def svrg(task: LinearTask, rows: MemoryRows) -> LinearResult:
+    """Run SVRG; `rows` is the source of the problem."""
+    return run_epochs(task, rows, SvrgPlan(task.problem, rows.n, task.rng))
+
+
+SVRG = LinearSolver("svrg", MEMORY, needs_smooth_loss=True, patience="epochs", run=svrg)

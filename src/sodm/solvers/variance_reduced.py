@@ -1,7 +1,10 @@
 """What SVRG, DSVRG and CSVRG share: epochs of an anchor gradient and a run of cheap steps.
 
-    p(w) = 1/n sum_i f_i(w),
+    min_w  p(w) = 1/n sum_i f_i(w),
     f_i(w) = 1/2 |w|^2 + n s_i lam / (2 W (1-theta)^2) * [ (1-theta-m_i)_+^2 + upsilon (m_i-1-theta)_+^2 ]
+
+    w  weights of a problem          x_i, s_i, W  rows, weights, their sum        n  rows
+    m_i  y_i <w, x_i>, the margin    anchor       the w that an epoch begins with
 
 An epoch takes the gradient at the anchor, h = grad p(anchor), over all rows (or over what stands for them),
 and then many steps on single rows whose variance vanishes as w and the anchor approach the optimum:
@@ -9,27 +12,28 @@ and then many steps on single rows whose variance vanishes as w and the anchor a
     w <- w - step * ( grad f_i(w) - grad f_i(anchor) + h ).
 
 The methods differ in where h comes from and which rows the steps take: those are the two parts of a `Plan`.
+The w of the last step is the next anchor; the last anchor is the solution, `w` of the `LinearResult`.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from sodm.problem.linear import LinearProblem, MemoryRows, Sums
+from sodm.problem.linear import LinearProblem, RowSteps, Sums
 from sodm.solvers.linear_result import History, LinearResult, relative_gap
+from sodm.solvers.linear_solver import LinearTask
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.int64]
 
 RISE = 1e-3  # an epoch that raises the anchor's objective by more than this share of it has diverged
-SMALLEST_STEP = 2.0**-40  # of the first step size; below, something else is wrong
+SMALLEST_STEP = 2.0**-40  # of the first step size, or of 1 if that is less; below, something else is wrong
 
 
 class Plan(Protocol):
@@ -48,32 +52,22 @@ class Plan(Protocol):
         """What an epoch of so many steps costs, in passes over all rows."""
 
 
-@dataclass(frozen=True)
-class Epochs:
-    """How long to go on, and how far a step goes."""
-
-    epochs: int
-    step_size: float | str
-    tol: float
-
-
-def safe_step(rows: MemoryRows, scale: float, loss_curvature: float = 1.0) -> float:
+def safe_step(rows: RowSteps, scale: float, loss_curvature: float = 1.0) -> float:
     """1 / (2 L), L the largest smoothness constant of an f_i: 1 + n s_i |x_i|^2 lam / (W (1-theta)^2)."""
     return 0.5 / (1.0 + rows.n * scale * loss_curvature * rows.largest_square())
 
 
-def run_epochs(
-    problem: LinearProblem, rows: MemoryRows, plan: Plan, start: Array, settings: Epochs, history: History
-) -> LinearResult:
+def run_epochs(task: LinearTask, rows: RowSteps, plan: Plan) -> LinearResult:
     """Epochs until the anchor's gradient is at most tol times that at zero, or there are no epochs left.
 
     An epoch that ends higher than it began, or nowhere at all, is taken back and repeated with half the step.
     """
+    problem, settings, history = task.problem, task.settings, task.history
     scale = problem.scale
-    step = safe_step(rows, scale) if settings.step_size == "auto" else min(0.99, float(settings.step_size))
-    first_step, warned = step, False
+    step = safe_step(rows, scale) if settings.step_size == "auto" else settings.step_size
+    first_step, diverged = step, 0  # the epoch that first diverged
     reference = problem.gradient_at_zero()
-    w, passes, done = start.copy(), 0.0, 0
+    w, passes, done = task.start.w.copy(), 0.0, 0
     here = plan.anchor(w)
     while True:
         _record(history, plan, problem, w, here, reference, passes)
@@ -90,17 +84,18 @@ def run_epochs(
         if beyond is not None and np.all(beyond.loss <= here.loss + RISE * np.abs(here.loss)):
             w, here = there, beyond
             continue
+        diverged = diverged or done
         step *= 0.5
-        if not warned:
-            warned = True
-            warnings.warn(
-                f"{plan.name} diverged with a step of {2 * step:.2e} in epoch {done}; it goes on from before "
-                f"that epoch with half the step. Set step_size to {step:.1e} or less, or to 'auto'.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
-        if step < SMALLEST_STEP * first_step:
+        if step < SMALLEST_STEP * min(1.0, first_step):
             break
+    if diverged:
+        warnings.warn(
+            f"{plan.name} diverged with a step of {first_step:.2e} in epoch {diverged}; each epoch that did "
+            f"was taken back and the step halved, down to {step:.1e}. "
+            "Set step_size to that or less, or to 'auto'.",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
     return _result(problem, plan, w, here, reference, done, settings.tol)
 
 
@@ -134,6 +129,7 @@ def _result(
         np.full(len(w), done, dtype=np.int64),
         converged,
         plan.name,
+        "epochs",
     )
 
 

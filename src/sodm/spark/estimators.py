@@ -16,7 +16,8 @@ from sklearn.utils.multiclass import check_classification_targets
 
 import sodm
 from sodm.engines.spark import SparkEngine
-from sodm.estimators.weights import check_sample_weight
+from sodm.estimators.linear_labels import need_two_classes
+from sodm.estimators.weights import check_sample_weight, class_weights
 from sodm.spark import models
 from sodm.spark.cluster import Cluster, check_executors
 from sodm.spark.linear import ClusterLinearRows
@@ -175,10 +176,14 @@ class LinearODMClassifier(
         return machine
 
     def _train(self, machine: Any, rows: ClusterRows, held_out: Any, cluster: Cluster) -> dict[str, float]:
-        source = ClusterLinearRows.of(machine, rows, cluster)
-        start = np.zeros((len(source.positive), source.width))
+        classes, totals = np.array(list(rows.found.totals)), np.array(list(rows.found.totals.values()))
+        check_classification_targets(classes)
+        need_two_classes(type(machine).__name__, classes, rows.found.weighted)
+        factors = class_weights(machine.class_weight, classes, np.arange(len(classes)), totals)
+        maker = machine._maker(classes, None if machine.class_weight is None else factors)
+        source = ClusterLinearRows.of(maker, rows, cluster)
         try:
-            machine._solve(source, source.classes, start, held_out)
+            machine._train(source, maker, machine._zero(maker), held_out)
         finally:
             source.release()
         return source.seconds

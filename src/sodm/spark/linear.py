@@ -1,4 +1,4 @@
-"""The linear problem over rows on a cluster: what `sodm.problem.linear.Source` asks for, as sums over blocks.
+"""The linear problem over rows on a cluster: what `sodm.problem.linear.RowSteps` asks for, over blocks.
 
 newton   one pass is one job: every block adds up loss, gradient and Hessian with the compiled pass, and
          the partial sums are added in a fixed order, on executors first where there are many
@@ -14,11 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from pyspark import StorageLevel
-from sklearn.utils.multiclass import check_classification_targets
 
 from sodm.estimators.labels import encode
-from sodm.estimators.weights import class_weights
-from sodm.problem.linear import SMALL, Curvature, MemoryRows, Sums
+from sodm.problem.linear import SMALL, Curvature, MemoryRows, RowMaker, Sums
 from sodm.spark.blocks import PackedBlock, Piece, in_form
 from sodm.spark.cluster import Cluster
 from sodm.spark.placement import Arrived
@@ -31,15 +29,12 @@ Array = NDArray[np.float64]
 class LinearBlocks:
     """How a block becomes rows of the linear problem, on the executors and at the driver alike."""
 
-    def __init__(self, machine: Any, classes: NDArray[Any], factors: Array, as_csr: bool) -> None:
-        self.machine, self.classes, self.factors, self.as_csr = machine, classes, factors, as_csr
+    def __init__(self, maker: RowMaker, as_csr: bool) -> None:
+        self.maker, self.as_csr = maker, as_csr
 
     def of(self, rows: Any, labels: NDArray[Any], weights: Array | None) -> MemoryRows:
         """Rows with their labels and weights."""
-        codes = encode(labels, self.classes)
-        if self.machine.class_weight is not None:
-            weights = np.where(codes >= 0, self.factors[codes], 0.0) * (1.0 if weights is None else weights)
-        return self.machine._memory_rows(in_form(rows, self.as_csr), codes, weights, len(self.classes))
+        return self.maker.rows(in_form(rows, self.as_csr), encode(labels, self.maker.classes), weights)
 
     def __call__(self, block: PackedBlock) -> MemoryRows:
         assert block.labels is not None
@@ -47,14 +42,14 @@ class LinearBlocks:
 
 
 class ClusterLinearRows:
-    """A source of rows, see `sodm.problem.linear.Source`."""
+    """Rows that can be summed over and stepped on, see `sodm.problem.linear.RowSteps`."""
 
     def __init__(self, rows: ClusterRows, blocks: LinearBlocks, weight: float, cluster: Cluster) -> None:
         self.X, self.blocks, self.weight, self.cluster = rows, blocks, weight, cluster
-        self.classes = blocks.classes
-        self.positive = positive_classes(len(self.classes))
+        self.maker = blocks.maker
+        self.positive, self.bias = self.maker.positive, self.maker.bias
         self.n = rows.shape[0]
-        self.width = rows.shape[1] + int(blocks.machine._bias() != 0)
+        self.width = self.maker.width(rows.shape[1])
         self.n_threads = cluster.task_cpus
         self.seconds = {"solve": 0.0, "shuffle": 0.0, "schedule": 0.0}
         self._curvature: Curvature = "none"
@@ -63,15 +58,11 @@ class ClusterLinearRows:
         self._nodes: Any = None
 
     @classmethod
-    def of(cls, machine: Any, rows: ClusterRows, cluster: Cluster) -> ClusterLinearRows:
-        """Find the classes, and what each of them weighs."""
-        classes = np.array(list(rows.found.totals))
-        check_classification_targets(classes)
-        machine._need_two(classes, rows.found.weighted)
+    def of(cls, maker: RowMaker, rows: ClusterRows, cluster: Cluster) -> ClusterLinearRows:
+        """The rows as the maker makes them; their weights are known by class."""
         per_class = np.array(list(rows.found.totals.values()))
-        factors = class_weights(machine.class_weight, classes, np.arange(len(classes)), per_class)
-        blocks = LinearBlocks(machine, classes, factors, rows.sparse)
-        return cls(rows, blocks, float(np.sum(factors * per_class)), cluster)
+        weight = per_class.sum() if maker.factors is None else np.sum(maker.factors * per_class)
+        return cls(rows, LinearBlocks(maker, rows.sparse), float(weight), cluster)
 
     def release(self) -> None:
         """Give up what is cached besides the blocks."""
@@ -155,14 +146,19 @@ class ClusterLinearRows:
 
     # ------------------------------------------------------------------------------------ node to node
 
-    def rows_in_c_order(self) -> ClusterLinearRows:
-        """Blocks are in that order."""
+    def gram_in_single(self) -> bool:
+        return bool(self.X.dtype == np.float32)
+
+    def steppable(self) -> ClusterLinearRows:
         return self
+
+    def in_memory(self) -> None:
+        return None
 
     @property
     def labels(self) -> NDArray[np.int32]:
         """The class number of each row."""
-        return encode(self.X.labels(), self.classes)
+        return encode(self.X.labels(), self.maker.classes)
 
     def largest_square(self) -> float:
         """The largest weight times squared norm of a row."""
@@ -232,8 +228,3 @@ class _Timed:
 
     def __add__(self, other: _Timed) -> _Timed:
         return _Timed(self.value + other.value, 0.0, self.seconds + other.seconds)
-
-
-def positive_classes(n_classes: int) -> NDArray[np.int32]:
-    """The positive class of each problem: the second of two, or each in its turn."""
-    return np.arange(n_classes, dtype=np.int32) if n_classes > 2 else np.array([1], dtype=np.int32)

@@ -123,7 +123,7 @@ def slim(machine: Any, n_threads: int) -> Any:
 
     lean = copy(machine)
     lean.n_jobs = n_threads
-    for name in ("history_", "_past"):
+    for name in ("history_", "_past", "_duals"):
         lean.__dict__.pop(name, None)
     return lean
 
