@@ -129,8 +129,8 @@ def linear_rows(name: str, table: Any, test: Any) -> list[Row]:
 def packing_row(table: Any, n: int, d: int) -> Row:
     """Bytes of features packed per second and core, from the cached DataFrame into cached blocks."""
     from sodm.spark.cluster import Cluster
+    from sodm.spark.columns import find_columns
     from sodm.spark.estimators import packed_rows
-    from sodm.spark.packing import find_columns
 
     columns = find_columns(table, "features", None, "label")
     cluster = Cluster.of(table.sparkSession.sparkContext)

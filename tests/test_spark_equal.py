@@ -140,19 +140,56 @@ def test_partitions_of_the_frame_may_be_empty(spark):
     assert_equal_machines(model.to_sklearn(), here)
 
 
-def test_validation_rows_are_not_trained_on(spark):
+def with_validation(spark, X, y, X_held, y_held):
+    """One DataFrame of rows to train on and rows to look at."""
     from pyspark.sql import functions as F
 
+    table = frame(spark, X, y).withColumn("held", F.lit(False))
+    return table.union(frame(spark, X_held, y_held).withColumn("held", F.lit(True)))
+
+
+@pytest.mark.parametrize(
+    ("name", "form", "parameters"),
+    [
+        ("SODMClassifier", "dense", TREE),
+        ("DCClassifier", "sparse", TREE),
+        ("LinearODMClassifier", "sparse", {"lam": 10.0}),
+    ],
+)
+def test_validation_rows_are_looked_at_where_they_are(spark, monkeypatch, name, form, parameters):
+    import sodm.spark
+    from sodm.spark import validation
+    from sodm.spark.rows import ClusterRows
+
+    monkeypatch.setattr(validation, "PIECE_BYTES", 8 * 1024)  # so that machines come in pieces
+    fetch, fetched = ClusterRows._fetch, []
+    monkeypatch.setattr(
+        ClusterRows,
+        "_fetch",
+        lambda self, numbers: (fetched.append((self.survey.n, len(numbers))), fetch(self, numbers))[1],
+    )
+    X, y = data(form)
+    X_held, y_held = data(form, n=200, seed=2)
+    y_held[:10] = 7.0  # a class that is not trained on: these are wrong, whatever the machine says
+    table = with_validation(spark, X, y, X_held, y_held)
+    model = getattr(sodm.spark, name)(validationIndicatorCol="held", **parameters).fit(table)
+    here = getattr(sodm, name)(**parameters).fit(X, y, eval_set=(X_held, y_held))
+    assert [r["accuracy"] for r in model.history_] == [r["accuracy"] for r in here.history_]
+    assert 0.5 < here.history_[-1]["accuracy"] <= 0.95
+    assert {n for n, _ in fetched} <= {N}  # none of the 200
+    if name != "LinearODMClassifier":
+        assert_equal_machines(model.to_sklearn(), here)
+
+
+def test_validation_rows_that_will_not_do_are_refused(spark):
     import sodm.spark
 
-    X, y = data()
-    X_held, y_held = data(n=200, seed=2)
-    table = frame(spark, X, y).withColumn("held", F.lit(False))
-    table = table.union(frame(spark, X_held, y_held).withColumn("held", F.lit(True)))
-    model = sodm.spark.SODMClassifier(validationIndicatorCol="held", **TREE).fit(table)
-    here = sodm.SODMClassifier(**TREE).fit(X, y, eval_set=(X_held, y_held))
-    assert_equal_machines(model.to_sklearn(), here)
-    assert [r["accuracy"] for r in model.history_] == [r["accuracy"] for r in here.history_]
+    X, y = data(n=60)
+    estimator = sodm.spark.SODMClassifier(validationIndicatorCol="held", **TREE)
+    with pytest.raises(ValueError, match="validationIndicatorCol have 4 features, those to train on have 6"):
+        estimator.fit(with_validation(spark, X, y, X[:20, :4], y[:20]))
+    with pytest.raises(ValueError, match="no rows to look at"):
+        estimator.fit(with_validation(spark, X, y, X, y).filter("not held"))
 
 
 def test_history_has_the_overhead_apart(spark, capsys):

@@ -64,7 +64,7 @@ cluster = object.__new__(StandaloneCluster)
 cluster.url = {url!r}
 settings = {{"spark.executorEnv.PYTHONPATH": {folder!r}, "spark.cores.max": "1"}}
 spark = cluster.session("old", **settings)
-from sodm.spark.cluster import check_executors
+from sodm.spark.versions import check_executors
 try:
     check_executors(spark.sparkContext)
 finally:

@@ -38,11 +38,15 @@ def vectors(rows: list[Any]) -> Any:
 
 
 def batch(packing: Any, features: Any, label: Any) -> Any:
-    return pa.RecordBatch.from_pydict({packing.feature_name(0): features, "label": pa.array(label)})
+    from sodm.spark.columns import feature_name
+
+    return pa.RecordBatch.from_pydict({feature_name(0): features, "label": pa.array(label)})
 
 
 def blocks_of(packing: Any, batches: list[Any], kind: str = "vector") -> list[Any]:
-    columns = packing.Columns(("features",), kind, False, "label")
+    from sodm.spark.columns import Columns
+
+    columns = Columns(("features",), kind, False, "label")
     return list(packing.pack_batches(iter(batches), columns, 0))
 
 
@@ -91,21 +95,22 @@ def test_faults_are_counted_not_raised(packing, rows, fault):
 
 @pytest.mark.parametrize("as_csr", [False, True])
 def test_rows_that_arrived_are_found_by_number(spark_package, as_csr):
-    from sodm.spark.blocks import Piece
-    from sodm.spark.placement import Arrived
+    from sodm.spark.routing import Piece
+    from sodm.spark.task_rows import RowForm, TaskRows
 
     rows = np.arange(14.0).reshape(7, 2)
     numbers = np.array([30, 10, 21, 5, 40, 12, 33])
     pieces = []
     for at in ([1, 4, 6], [0, 2, 3, 5]):
         pieces.append(Piece(numbers[at], sparse.csr_matrix(rows[at]) if as_csr else rows[at]))
-    arrived = Arrived(pieces, 2, as_csr, np.float64)
+    form = RowForm(2, as_csr, np.float64)
+    arrived = TaskRows(pieces, form)
     found = arrived.take(np.array([40, 5, 12], dtype=np.int32))
     assert np.array_equal(found.toarray() if as_csr else found, rows[[4, 3, 5]])
     with pytest.raises(RuntimeError, match="came with 1 rows instead of 2"):
         arrived.take(np.array([40, 41]))
     with pytest.raises(RuntimeError, match="came with 0 rows instead of 1"):
-        Arrived([], 2, as_csr, np.float64).take(np.array([1]))
+        TaskRows([], form).take(np.array([1]))
 
 
 @pytest.mark.parametrize(("n_parts", "n_tasks"), [(1, 1), (5, 5), (24, 8), (64, 8), (250, 8), (500, 8)])

@@ -50,7 +50,10 @@ def test_saved_and_loaded_in_a_fresh_process(spark, rows, tmp_path):
         ("DCClassifier", TREE),
         ("LinearODMClassifier", {"lam": 10.0}),
     ):
-        model = getattr(sodm.spark, name)(**parameters).fit(table)
+        estimator = getattr(sodm.spark, name)(**parameters)
+        model = estimator.fit(table)
+        assert model.uid == estimator.uid
+        assert all(param.parent == estimator.uid for param in model.params)
         model.save(str(tmp_path / name))
         again = type(model).load(str(tmp_path / name))
         assert again.uid == model.uid
@@ -87,6 +90,17 @@ def test_to_and_from_the_python_estimator(spark, rows):
     assert model.numClasses == 2 and model.numFeatures == 4
     with pytest.raises(TypeError, match=r"made of a sodm\.LinearODMClassifier"):
         LinearODMClassifierModel.from_sklearn(machine)
+
+
+def test_a_model_takes_the_params_of_its_estimator(spark, rows):
+    """As all models of pyspark.ml do: they have the uid of their estimator."""
+    from sodm.spark import LinearODMClassifier
+
+    estimator = LinearODMClassifier(lam=10.0)
+    model = estimator.fit(frame(spark, *rows), {estimator.lam: 5.0, estimator.predictionCol: "told"})
+    assert model.uid == estimator.uid and model.getOrDefault(estimator.lam) == 5.0
+    assert model.getPredictionCol() == "told"
+    assert "renamed" in model.transform(frame(spark, *rows), {estimator.predictionCol: "renamed"}).columns
 
 
 @pytest.mark.slow

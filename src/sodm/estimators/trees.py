@@ -18,6 +18,7 @@ from sodm.problem.problem import Problem
 from sodm.problem.rows import canonical
 from sodm.training.context import CheckpointFolder, Context, Evaluation, Progress
 from sodm.training.trained import Trained
+from sodm.trees.evaluation import EvaluationRows
 from sodm.trees.fingerprint import fingerprint
 from sodm.trees.stop import StopRule
 from sodm.trees.systems import System
@@ -86,7 +87,7 @@ class TreeClassifier(KernelMachineClassifier):
         X, y = validate_data(
             self, X, y, accept_sparse="csr", dtype=FLOATS, accept_large_sparse=True, reset=False
         )
-        return Evaluation(canonical(X), y)
+        return EvaluationRows(canonical(X), y)
 
     def _context(
         self, progress: Progress | None, engine: Engine | None, evaluation: Evaluation | None

@@ -11,7 +11,7 @@ try:
 except ImportError as error:
     raise ImportError("sodm.spark needs pyspark: install sodm[spark].") from error
 
-from sodm.spark.cluster import check_java
+from sodm.spark.versions import check_java
 
 check_java()
 
@@ -26,10 +26,10 @@ _LATER = {
     "DiPClassifierModel": "models",
     "LinearODMClassifier": "estimators",
     "LinearODMClassifierModel": "models",
-    "OutOfMemory": "cluster",
+    "OutOfMemory": "errors",
     "SODMClassifier": "estimators",
     "SODMClassifierModel": "models",
-    "TaskFailed": "cluster",
+    "TaskFailed": "errors",
 }
 
 __all__ = list(_LATER)

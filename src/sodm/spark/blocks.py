@@ -12,6 +12,8 @@ from scipy import sparse
 
 BLOCK_BYTES = 8 * 2**20  # of features in a block, about
 
+Place = tuple[int, int]  # number of the partition, and of the block in it: the order of the rows
+
 
 @dataclass
 class PackedBlock:
@@ -19,8 +21,7 @@ class PackedBlock:
 
     Attributes
     ----------
-    place : tuple of two ints
-        Number of the partition, and of the block in it: the order of the rows.
+    place : Place
     rows : ndarray or CSR matrix
     labels : ndarray or None
     weights : ndarray or None
@@ -28,7 +29,7 @@ class PackedBlock:
         What is wrong with them, and how often; a block with faults has no rows.
     """
 
-    place: tuple[int, int]
+    place: Place
     rows: Any
     labels: NDArray[Any] | None
     weights: NDArray[np.float64] | None
@@ -47,14 +48,6 @@ def stack(pieces: Sequence[Any], n_features: int, as_csr: bool, dtype: Any) -> A
     if as_csr:
         return sparse.vstack(pieces, "csr") if pieces else sparse.csr_matrix((0, n_features), dtype=dtype)
     return np.concatenate(pieces) if pieces else np.empty((0, n_features), dtype=dtype)
-
-
-@dataclass(frozen=True)
-class Piece:
-    """Rows of one block on their way, with their numbers in the DataFrame."""
-
-    numbers: NDArray[Any]
-    rows: Any
 
 
 def size_of(rows: Any) -> int:

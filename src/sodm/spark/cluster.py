@@ -1,41 +1,20 @@
-"""What the executors are, and whether they will do: their versions, their memory, their errors."""
+"""What the executors have to offer: tasks at a time, threads, memory."""
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
-import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from math import ceil
 from typing import Any
 
-OLDEST_JAVA = 17
+from sodm.spark.errors import explained
+from sodm.spark.private import count_executors
+
 # A part's rows are held as they arrived, put together, and as the solver lays them out.
 COPIES = 3
 # Of what a task may use, the share that its interpreter and libraries do not need themselves.
 USABLE = 0.8
-
-_MEMORY_SIGNS = (
-    "MemoryError",
-    "bad_alloc",
-    "OutOfMemoryError",
-    "exit code 137",
-    "code 137",
-    "exited with 137",
-)
-_LOST_SIGNS = ("ExecutorLostFailure", "Python worker exited unexpectedly", "EOFException")
-
-
-class OutOfMemory(RuntimeError):
-    """An executor ran out of memory."""
-
-
-class TaskFailed(RuntimeError):
-    """A task raised an error on an executor, again and again; the message has its traceback."""
 
 
 @dataclass(frozen=True)
@@ -88,52 +67,14 @@ class Cluster:
         """What is left for kernel values beside the rows of a part."""
         return max(2.0**20, USABLE * self.task_bytes - COPIES * part_bytes)
 
-    @contextmanager
-    def errors(self, doing: str) -> Iterator[None]:
-        """Says what to change when an executor runs out of memory; shows the traceback of other errors."""
-        try:
-            yield
-        except Exception as error:
-            if not type(error).__module__.startswith(("py4j", "pyspark")):
-                raise
-            text = str(error)
-            if any(sign in text for sign in (*_MEMORY_SIGNS, *_LOST_SIGNS)):
-                raise OutOfMemory(_what_to_change(text, doing, self.task_bytes)) from error
-            traceback = _traceback_in(text)
-            if traceback:
-                raise TaskFailed(f"A task failed on {doing}:\n{traceback}") from error
-            raise
-
-
-def _traceback_in(text: str) -> str:
-    """The Python traceback in an error of Spark, without Java's."""
-    begin = text.find("Traceback (most recent call last)")
-    return "" if begin < 0 else re.split(r"\n\s*\n|\n\tat |\n SQLSTATE", text[begin:])[0].rstrip()
-
-
-def _what_to_change(text: str, doing: str, task_bytes: float) -> str:
-    sure = any(sign in text for sign in _MEMORY_SIGNS)
-    what = "ran out of memory" if sure else "was lost, most likely for want of memory,"
-    return (
-        f"An executor {what} on {doing}, with about {task_bytes / 2**20:.0f} MB for each task: raise "
-        "n_partitions, lower cache_size, give executors more spark.executor.memoryOverhead (or "
-        "spark.executor.pyspark.memory), or run fewer tasks at a time (spark.task.cpus)."
-    )
-
-
-# ------------------------------------------------------------------------------------------------ memory
+    def errors(self, doing: str) -> AbstractContextManager[None]:
+        """Says what to change when an executor fails inside of it."""
+        return explained(doing, self.task_bytes)
 
 
 def _cores_of_executors(context: Any) -> int:
     """Cores of one executor, where they are not set: all tasks of the application on as many executors."""
     return max(1, context.defaultParallelism // count_executors(context))
-
-
-def count_executors(context: Any) -> int:
-    """How many executors there are at the moment; the driver is one in local mode only."""
-    java = context._jsc.sc()
-    known = len(java.statusTracker().getExecutorInfos())
-    return max(1, known if java.isLocal() else known - 1)
 
 
 def _python_bytes(context: Any) -> float:
@@ -170,73 +111,3 @@ def size_in_bytes(text: str) -> float:
     if match is None:
         raise ValueError(f"{text!r} is no size that Spark knows, such as 512m or 2g.")
     return float(match[1]) * 2.0 ** {"k": 10, "": 20, "m": 20, "g": 30, "t": 40}[match[2]]
-
-
-# ---------------------------------------------------------------------------------------------- versions
-
-
-def check_executors(context: Any) -> None:
-    """A tiny job: whether all executors have the sodm and NumPy that the driver has."""
-
-    def versions(_: Any) -> list[tuple[str, ...]]:
-        # Nothing of sodm may be needed here: it may be missing, and that is to be said.
-        import os
-        import platform
-        import time
-        from importlib import metadata
-
-        def version_of(name: str) -> str:
-            try:
-                return metadata.version(name)
-            except metadata.PackageNotFoundError:
-                return "none"
-
-        time.sleep(0.05)  # so that tasks go to all executors, not all of them to the quickest
-        python = ".".join(platform.python_version_tuple()[:2])
-        where = f"{platform.node()}, {os.environ.get('SPARK_EXECUTOR_DIRS', os.getcwd())}"
-        return [(where, version_of("sodm"), version_of("numpy"), python)]
-
-    here, executors = versions(None)[0], count_executors(context)
-    if getattr(context, "_sodm_checked", 0) >= executors:
-        return  # all of these have been asked before
-    count = 2 * max(context.defaultParallelism, executors)
-    found = set(context.parallelize(range(count), count).mapPartitions(versions).collect())
-    for where, *there in sorted(found):
-        for name, ours, theirs in zip(("sodm", "NumPy", "Python"), here[1:], there, strict=True):
-            if ours != theirs:
-                have = f"has no {name}" if theirs == "none" else f"has {name} {theirs}"
-                raise RuntimeError(
-                    f"The executor on {where} {have}, the driver has {ours}: install {name} {ours} on all "
-                    "machines (PYSPARK_PYTHON names the interpreter that executors use)."
-                )
-    context._sodm_checked = executors
-
-
-def check_java() -> None:
-    """Refuse to start without a Java that Spark can use, saying what to install."""
-    from pyspark import SparkContext
-
-    if SparkContext._active_spark_context is not None or "pyspark.worker" in sys.modules:
-        return  # there is one running
-    home = os.environ.get("JAVA_HOME")
-    java = os.path.join(home, "bin", "java") if home else shutil.which("java")
-    found = None if java is None else _java_version(java)
-    if found is not None and found >= OLDEST_JAVA:
-        return
-    what = "none was found" if found is None else f"the one found ({java}) is version {found}"
-    raise ImportError(
-        f"sodm.spark needs Java {OLDEST_JAVA} or newer, and {what}: install it (Debian: apt-get install "
-        f"openjdk-17-jre-headless), or set JAVA_HOME to where it is."
-    )
-
-
-def _java_version(java: str) -> int | None:
-    try:
-        told = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60).stderr
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    match = re.search(r'version "(\d+)(?:\.(\d+))?', told)
-    if match is None:
-        return None
-    first = int(match[1])
-    return int(match[2] or 0) if first == 1 else first

@@ -5,7 +5,8 @@ from __future__ import annotations
 import inspect
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,15 +16,23 @@ from pyspark.ml.util import DefaultParamsReadable, DefaultParamsWritable
 from sklearn.utils.multiclass import check_classification_targets
 
 import sodm
-from sodm.engines.spark import SparkEngine
 from sodm.estimators.linear_labels import need_two_classes
+from sodm.estimators.progress import make_progress
 from sodm.estimators.weights import check_sample_weight, class_weights
+from sodm.solvers.linear_solver import Start
 from sodm.spark import models
-from sodm.spark.cluster import Cluster, check_executors
+from sodm.spark.cluster import Cluster
+from sodm.spark.columns import find_columns
+from sodm.spark.engine import SparkEngine
 from sodm.spark.linear import ClusterLinearRows
-from sodm.spark.packing import find_columns, pack
+from sodm.spark.packing import pack
 from sodm.spark.params import MachineParams
-from sodm.spark.rows import ClusterRows, survey, watched
+from sodm.spark.rows import ClusterRows
+from sodm.spark.session import context_of
+from sodm.spark.survey import take_survey, with_summaries
+from sodm.spark.validation import ValidationRows
+from sodm.spark.versions import check_executors
+from sodm.training.linear import LinearContext, train_linear
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -51,7 +60,9 @@ class MachineEstimator(MachineParams, Estimator, DefaultParamsWritable, DefaultP
         self.setParams(**parameters)
 
     def _fit(self, dataset: DataFrame) -> Any:
-        machine = self._python_machine()
+        context = context_of(dataset)
+        cluster = Cluster.of(context)
+        machine = self._python_machine(cluster.task_cpus)
         columns = find_columns(
             dataset,
             self.getFeaturesCol(),
@@ -59,28 +70,30 @@ class MachineEstimator(MachineParams, Estimator, DefaultParamsWritable, DefaultP
             self.getLabelCol(),
             self._optional("weightCol"),
         )
-        context = dataset.sparkSession.sparkContext
         check_executors(context)
-        training, validation = self._split(dataset)
-        cluster = Cluster.of(context)
-        machine.n_jobs = cluster.task_cpus
+        training, held_out = self._split(dataset)
         began = time.perf_counter()
-        packed = packed_rows(training, columns, cluster, self._labels_at_driver)
-        with cluster.errors("the rows"), packed as rows:
+        with ExitStack() as stack:
+            stack.enter_context(cluster.errors("the rows"))
+            rows = stack.enter_context(packed_rows(training, columns, cluster, self._labels_at_driver))
+            packed, validation = [rows], None
+            if held_out is not None:
+                others = stack.enter_context(packed_rows(held_out, columns, cluster, False, "to look at"))
+                _check_width(others, rows)
+                packed, validation = [rows, others], ValidationRows(others, rows.sparse)
             packing = time.perf_counter() - began
-            held_out = None
-            if validation is not None:
-                with packed_rows(validation, columns, cluster, True) as others:
-                    held_out = others[np.arange(others.shape[0])], others.labels()
-            machine.n_features_in_ = rows.shape[1]
-            timings = self._train(machine, rows, held_out, cluster)
-        machine.n_jobs = None
-        timings = {"packing": packing, "passes": rows.clock.seconds, **timings}
+            timings = self._train(machine, rows, validation, cluster)
+        machine.n_features_in_ = rows.shape[1]
+        machine.set_params(n_jobs=None)
+        passes = sum(each.passes.seconds for each in packed)
+        timings = {"packing": packing, "passes": passes, **timings}
         model = self._model_class(machine, timings)
+        model._resetUid(self.uid)  # a model is known by the name of its estimator, as all of pyspark.ml's are
         return self._copyValues(model)
 
-    def _python_machine(self) -> Any:
-        machine = self._machine_class(**self.machine_params())
+    def _python_machine(self, n_threads: int) -> Any:
+        """The Python estimator, its parameters checked."""
+        machine = self._machine_class(**self.machine_params(), n_jobs=n_threads)
         if getattr(machine, "kernel", None) == "precomputed":
             raise ValueError(
                 "kernel='precomputed' is a matrix of all rows with all rows, which no cluster shares: "
@@ -103,31 +116,41 @@ class MachineEstimator(MachineParams, Estimator, DefaultParamsWritable, DefaultP
         apart = F.coalesce(F.col(f"`{name}`"), F.lit(False))
         return dataset.filter(~apart), dataset.filter(apart)
 
-    def _train(self, machine: Any, rows: ClusterRows, held_out: Any, cluster: Cluster) -> dict[str, float]:
+    def _train(
+        self, machine: Any, rows: ClusterRows, validation: ValidationRows | None, cluster: Cluster
+    ) -> dict[str, float]:
         """Fit the Python estimator; what took how long is returned."""
         engine = SparkEngine(cluster)
-        labels, weights = rows.labels(), rows.weights()
+        labels = rows.labels()
         check_classification_targets(labels)
-        weights = check_sample_weight(weights, len(labels))
-        evaluation = machine._check_eval_set(held_out)
+        weights = check_sample_weight(rows.weights(), len(labels))
         try:
-            machine._fit_rows(rows, labels, weights, engine=engine, evaluation=evaluation)
+            machine._fit_rows(rows, labels, weights, engine=engine, evaluation=validation)
         finally:
             engine.release()
         return engine.seconds
 
 
+def _check_width(validation: ClusterRows, training: ClusterRows) -> None:
+    """Refuse validation rows that have other features."""
+    if validation.shape[1] != training.shape[1]:
+        raise ValueError(
+            f"The rows of validationIndicatorCol have {validation.shape[1]} features, those to train on "
+            f"have {training.shape[1]}."
+        )
+
+
 @contextmanager
 def packed_rows(
-    frame: DataFrame, columns: Any, cluster: Cluster, bring_labels: bool
+    frame: DataFrame, columns: Any, cluster: Cluster, bring_labels: bool, purpose: str = "to train on"
 ) -> Iterator[ClusterRows]:
     """The rows of a DataFrame, packed and cached as long as they are needed."""
-    blocks, watcher = watched(pack(frame, columns), bring_labels)
+    blocks, summaries = with_summaries(pack(frame, columns), bring_labels)
     blocks.persist(StorageLevel.MEMORY_AND_DISK_DESER)  # as the byte strings that Python takes
     try:
         with cluster.errors("packing the rows"):
-            found = survey(blocks, watcher)
-        yield ClusterRows(blocks, found)
+            survey = take_survey(blocks, summaries, purpose)
+        yield ClusterRows(blocks, survey)
     finally:
         blocks.unpersist()
 
@@ -164,8 +187,8 @@ class LinearODMClassifier(
 
     _labels_at_driver = False
 
-    def _python_machine(self) -> Any:
-        machine = super()._python_machine()
+    def _python_machine(self, n_threads: int) -> Any:
+        machine = super()._python_machine(n_threads)
         if machine.loss == "hinge":
             raise ValueError(
                 "The linear machine with loss='hinge' is solved by coordinate descent, which goes row by row "
@@ -175,15 +198,28 @@ class LinearODMClassifier(
             raise ValueError(f"solver={machine.solver!r} does not run on a cluster: use 'newton' or 'dsvrg'.")
         return machine
 
-    def _train(self, machine: Any, rows: ClusterRows, held_out: Any, cluster: Cluster) -> dict[str, float]:
-        classes, totals = np.array(list(rows.found.totals)), np.array(list(rows.found.totals.values()))
+    def _train(
+        self, machine: Any, rows: ClusterRows, validation: ValidationRows | None, cluster: Cluster
+    ) -> dict[str, float]:
+        totals = rows.survey.totals
+        classes = np.array(list(totals))
         check_classification_targets(classes)
-        need_two_classes(type(machine).__name__, classes, rows.found.weighted)
-        factors = class_weights(machine.class_weight, classes, np.arange(len(classes)), totals)
-        maker = machine._maker(classes, None if machine.class_weight is None else factors)
-        source = ClusterLinearRows.of(maker, rows, cluster)
+        need_two_classes(type(machine).__name__, classes, rows.survey.weighted)
+        factors = None
+        if machine.class_weight is not None:
+            weights = np.array(list(totals.values()))
+            factors = class_weights(machine.class_weight, classes, np.arange(len(classes)), weights)
+        maker = machine._maker(classes, factors)
+        source = ClusterLinearRows(rows, maker, cluster)
+        start = Start(np.zeros((len(maker.positive), source.width)))
+        accuracy = None if validation is None else partial(validation.accuracy_of_weights, maker)
         try:
-            machine._train(source, maker, machine._zero(maker), held_out)
+            with make_progress(machine.verbose, machine.tol) as progress:
+                context = LinearContext(accuracy, progress.callback, machine.time_limit, machine.random_state)
+                trained = train_linear(source, maker.loss, start, machine._settings(), context)
+                progress.done(trained.summary())
         finally:
             source.release()
+        machine._set_fitted(trained, maker)
+        machine._warn(trained)
         return source.seconds

@@ -6,10 +6,11 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from pyspark import SparkContext
 from pyspark.ml.util import DefaultParamsReader, DefaultParamsWriter, MLReader, MLWriter
 
 from sodm.model.io import load, save
+from sodm.spark.private import download, upload
+from sodm.spark.session import context_of
 
 NAME = "machine.sodm"
 
@@ -23,13 +24,12 @@ class MachineWriter(MLWriter):
 
     def saveImpl(self, path: str) -> None:
         """Save to a path on any file system that Spark knows."""
-        context = self.sparkSession.sparkContext
+        context = context_of(self.sparkSession)
         with tempfile.TemporaryDirectory() as folder:
             local = Path(folder) / NAME
             save(self.model.machine, local)  # first: what cannot be saved leaves nothing behind
             DefaultParamsWriter.saveMetadata(self.model, path, self.sparkSession)
-            system, target = _there(context, f"{path}/{NAME}")
-            system.copyFromLocalFile(False, True, _path(context, local.as_uri()), target)
+            upload(context, local, f"{path}/{NAME}")
 
 
 class MachineReader(MLReader[Any]):
@@ -41,23 +41,12 @@ class MachineReader(MLReader[Any]):
 
     def load(self, path: str) -> Any:
         """Load from a path on any file system that Spark knows."""
-        context = self.sparkSession.sparkContext
+        context = context_of(self.sparkSession)
         metadata = DefaultParamsReader.loadMetadata(path, self.sparkSession)
-        system, source = _there(context, f"{path}/{NAME}")
         with tempfile.TemporaryDirectory() as folder:
             local = Path(folder) / NAME
-            system.copyToLocalFile(False, source, _path(context, local.as_uri()), True)
+            download(context, f"{path}/{NAME}", local)
             model = self.kind(load(local, mmap=False))
         model._resetUid(metadata["uid"])
         DefaultParamsReader.getAndSetParams(model, metadata)
         return model
-
-
-def _path(context: SparkContext, text: str) -> Any:
-    assert context._jvm is not None
-    return context._jvm.org.apache.hadoop.fs.Path(text)
-
-
-def _there(context: SparkContext, text: str) -> tuple[Any, Any]:
-    path = _path(context, text)
-    return path.getFileSystem(context._jsc.hadoopConfiguration()), path

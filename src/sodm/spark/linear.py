@@ -13,62 +13,63 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pyspark import StorageLevel
 
 from sodm.estimators.labels import encode
 from sodm.problem.linear import SMALL, Curvature, MemoryRows, RowMaker, Sums
-from sodm.spark.blocks import PackedBlock, Piece, in_form
+from sodm.spark.blocks import PackedBlock, in_form
 from sodm.spark.cluster import Cluster
-from sodm.spark.placement import Arrived
+from sodm.spark.nodes import NodeRows
 from sodm.spark.rows import ClusterRows
-from sodm.spark.shuffle import by_task, together
+from sodm.spark.sums import sum_over_blocks
 
 Array = NDArray[np.float64]
 
 
-class LinearBlocks:
+class BlockMaker:
     """How a block becomes rows of the linear problem, on the executors and at the driver alike."""
 
     def __init__(self, maker: RowMaker, as_csr: bool) -> None:
         self.maker, self.as_csr = maker, as_csr
 
-    def of(self, rows: Any, labels: NDArray[Any], weights: Array | None) -> MemoryRows:
+    def rows(self, rows: Any, labels: NDArray[Any], weights: Array | None) -> MemoryRows:
         """Rows with their labels and weights."""
         return self.maker.rows(in_form(rows, self.as_csr), encode(labels, self.maker.classes), weights)
 
-    def __call__(self, block: PackedBlock) -> MemoryRows:
+    def of_block(self, block: PackedBlock) -> MemoryRows:
+        """The rows of a block."""
         assert block.labels is not None
-        return self.of(block.rows, block.labels, block.weights)
+        return self.rows(block.rows, block.labels, block.weights)
 
 
 class ClusterLinearRows:
-    """Rows that can be summed over and stepped on, see `sodm.problem.linear.RowSteps`."""
+    """Rows that can be summed over and stepped on, see `sodm.problem.linear.RowSteps`.
 
-    def __init__(self, rows: ClusterRows, blocks: LinearBlocks, weight: float, cluster: Cluster) -> None:
-        self.X, self.blocks, self.weight, self.cluster = rows, blocks, weight, cluster
-        self.maker = blocks.maker
-        self.positive, self.bias = self.maker.positive, self.maker.bias
-        self.n = rows.shape[0]
-        self.width = self.maker.width(rows.shape[1])
-        self.n_threads = cluster.task_cpus
+    Parameters
+    ----------
+    rows : ClusterRows
+        All rows of a DataFrame.
+    maker : RowMaker
+        What makes them rows of the problem.
+    cluster : Cluster
+    """
+
+    def __init__(self, rows: ClusterRows, maker: RowMaker, cluster: Cluster) -> None:
+        self.X, self.cluster = rows, cluster
+        self.maker, self.make = maker, BlockMaker(maker, rows.sparse)
+        self.positive, self.bias, self.n_threads = maker.positive, maker.bias, maker.n_threads
+        self.n, self.width = rows.shape[0], maker.width(rows.shape[1])
+        per_class = np.array(list(rows.survey.totals.values()))
+        self.weight = float(np.sum(per_class if maker.factors is None else maker.factors * per_class))
         self.seconds = {"solve": 0.0, "shuffle": 0.0, "schedule": 0.0}
         self._curvature: Curvature = "none"
         self._w = np.zeros((len(self.positive), self.width))
         self._coarse: MemoryRows | None = None
-        self._nodes: Any = None
-
-    @classmethod
-    def of(cls, maker: RowMaker, rows: ClusterRows, cluster: Cluster) -> ClusterLinearRows:
-        """The rows as the maker makes them; their weights are known by class."""
-        per_class = np.array(list(rows.found.totals.values()))
-        weight = per_class.sum() if maker.factors is None else np.sum(maker.factors * per_class)
-        return cls(rows, LinearBlocks(maker, rows.sparse), float(weight), cluster)
+        self._nodes: NodeRows | None = None
 
     def release(self) -> None:
         """Give up what is cached besides the blocks."""
         if self._nodes is not None:
-            self._nodes.unpersist()
-            self._routes.destroy()
+            self._nodes.release()
 
     # ------------------------------------------------------------------------------ sums over all rows
 
@@ -76,23 +77,23 @@ class ClusterLinearRows:
         self._curvature = curvature
 
     def evaluate(self, problems: Sequence[int], w: Array) -> Sums:
-        chosen, curvature, make = list(problems), self._curvature, self.blocks
+        chosen, curvature, make = list(problems), self._curvature, self.make
         self._w[chosen] = w
 
         def sums(block: PackedBlock) -> _Timed:
             began = time.perf_counter()
-            rows = make(block)
+            rows = make.of_block(block)
             rows.start(curvature)
             return _Timed(rows.evaluate(chosen, w), began)
 
         return self._add_up(sums)
 
     def times(self, problems: Sequence[int], v: Array) -> Array:
-        chosen, at, make = list(problems), self._w[list(problems)], self.blocks
+        chosen, at, make = list(problems), self._w[list(problems)], self.make
 
         def product(block: PackedBlock) -> _Timed:
             began = time.perf_counter()
-            rows = make(block)
+            rows = make.of_block(block)
             rows.start("none")
             rows.evaluate(chosen, at)
             return _Timed(rows.times(chosen, v), began)
@@ -102,7 +103,7 @@ class ClusterLinearRows:
     def _add_up(self, of_block: Any) -> Any:
         began = time.perf_counter()
         with self.cluster.errors("a pass over the rows"):
-            total = self.X.add_up(of_block)
+            total = sum_over_blocks(self.X.blocks, of_block)
         assert total is not None
         self._count(time.perf_counter() - began, total.seconds / self.cluster.slots)
         return total.value
@@ -124,7 +125,7 @@ class ClusterLinearRows:
     def _every(self, step: int) -> MemoryRows:
         """Every so many-th row, the same that a machine with all rows at hand would take."""
         index = np.arange(0, self.n, step)
-        return self.blocks.of(*self.X.take(index))
+        return self.make.rows(*self.X.take(index))
 
     def gradient_at_zero(self) -> Array:
         rows = self.coarse()
@@ -162,40 +163,14 @@ class ClusterLinearRows:
 
     def largest_square(self) -> float:
         """The largest weight times squared norm of a row."""
-        make = self.blocks
-        return max(self.X.blocks.map(lambda block: make(block).largest_square()).collect())
+        make = self.make
+        return max(self.X.blocks.map(lambda block: make.of_block(block).largest_square()).collect())
 
     def place_nodes(self, nodes: Sequence[NDArray[np.int64]]) -> None:
-        """One shuffle: the rows of each node into one partition, which is cached."""
+        """Rows by the nodes that step on them: one shuffle."""
         began = time.perf_counter()
-        labels = self.X.labels()
-        weights = self.X.weights()
-        told = [
-            (k, (index, labels[index], None if weights is None else weights[index]))
-            for k, index in enumerate(nodes)
-        ]
-        form = self.X.shape[1], self.X.sparse, self.X.found.dtype
-
-        def put_together(items: Any) -> Any:
-            items = list(items)
-            rows = Arrived((one for one in items if isinstance(one, Piece)), *form)
-            for own in items:
-                if not isinstance(own, Piece):
-                    yield (*own, rows.take(own[0]))
-
-        for index in nodes:
-            self.cluster.check_fits(len(index), self.X.row_bytes, self.n)
-        context, n_nodes = self.X.blocks.context, len(nodes)
-        task_of = np.empty(self.n, dtype=np.int32)
-        for k, index in enumerate(nodes):
-            task_of[index] = k
-        pieces, self._routes = self.X.pieces(np.arange(self.n), task_of)
-        sources = (context.parallelize(told, self.cluster.slots), pieces)
-        placed = together(context, *(by_task(source, n_nodes) for source in sources))
-        self._nodes = placed.mapPartitions(put_together).persist(StorageLevel.MEMORY_AND_DISK_DESER)
-        self._node_of = task_of
-        with self.cluster.errors("moving the rows to their nodes"):
-            self._nodes.count()
+        self.release()
+        self._nodes = NodeRows(self.X, nodes, self.cluster)
         self.seconds["shuffle"] += time.perf_counter() - began
 
     def svrg_steps(
@@ -203,19 +178,14 @@ class ClusterLinearRows:
     ) -> None:
         """A run of steps on the rows of one node: a job of one task, which changes w."""
         began = time.perf_counter()
-        node, make, before = int(self._node_of[run[0]]), self.blocks, w.copy()
+        make, start = self.make, w.copy()
 
-        def steps(blocks: Any) -> Any:
-            for index, labels, weights, rows in blocks:
-                started = time.perf_counter()
-                own = make.of(rows, labels, weights)
-                order = np.searchsorted(index, run)
-                own.svrg_steps(scale, step, order, anchor, mean, before)
-                yield before, time.perf_counter() - started
+        def steps(rows: Any, labels: Any, weights: Any, order: NDArray[np.intp]) -> Array:
+            make.rows(rows, labels, weights).svrg_steps(scale, step, order, anchor, mean, start)
+            return start
 
-        with self.cluster.errors(f"the steps of node {node}"):
-            ((after, seconds),) = self.X.blocks.context.runJob(self._nodes, steps, [node])
-        w[...] = after
+        assert self._nodes is not None
+        w[...], seconds = self._nodes.run(run, steps)
         self._count(time.perf_counter() - began, seconds)
 
 

@@ -10,10 +10,11 @@ from pyspark.ml import Model
 from pyspark.ml.util import MLReadable, MLReader, MLWritable, MLWriter
 
 import sodm
+from sodm.spark.columns import find_columns
 from sodm.spark.files import MachineReader, MachineWriter
-from sodm.spark.packing import find_columns
 from sodm.spark.params import MachineParams
-from sodm.spark.scoring import Sent, score, send
+from sodm.spark.scoring import SentMachine, score, send_machine
+from sodm.spark.session import context_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -34,7 +35,7 @@ class MachineModel(MachineParams, Model, MLWritable, MLReadable[Any]):
         super().__init__()
         self.machine = machine
         self.timings = timings or {}
-        self._sent: tuple[Any, Sent] | None = None
+        self._sent: tuple[Any, SentMachine] | None = None
 
     def to_sklearn(self) -> Any:
         """The Python estimator, fitted: it serves where there is no Spark."""
@@ -86,21 +87,22 @@ class MachineModel(MachineParams, Model, MLWritable, MLReadable[Any]):
         return getattr(self.machine, "stop_reason_", None)
 
     def _transform(self, dataset: DataFrame) -> DataFrame:
+        context = context_of(dataset)
         columns = find_columns(dataset, self.getFeaturesCol(), self._optional("featuresCols"))
         return score(
             dataset,
             columns,
-            self._pieces(dataset.sparkSession.sparkContext),
+            self._sent_machine(context),
             self.getRawPredictionCol(),
             self.getPredictionCol(),
             self.classes.dtype.kind not in "iufb",
         )
 
-    def _pieces(self, context: SparkContext) -> Sent:
+    def _sent_machine(self, context: SparkContext) -> SentMachine:
         """The machine on the executors; it is sent once for each application."""
         if self._sent is None or self._sent[0] is not context:
             threads = int(context.getConf().get("spark.task.cpus", "1"))
-            self._sent = context, send(context, slim(self.machine, threads))
+            self._sent = context, send_machine(context, slim(self.machine, threads))
         return self._sent[1]
 
     def copy(self, extra: Any = None) -> Any:

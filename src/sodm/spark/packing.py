@@ -6,10 +6,8 @@ and its message would come wrapped in a traceback. What it finds is counted, and
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,80 +15,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sodm.problem.rows import canonical
-from sodm.spark.blocks import BLOCK_BYTES, PackedBlock, size_of
+from sodm.spark.blocks import BLOCK_BYTES, PackedBlock, Place, size_of
+from sodm.spark.columns import Columns, feature_columns, feature_name, quoted
+from sodm.spark.private import arrow_batches, arrow_schema
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-
-
-@dataclass(frozen=True)
-class Columns:
-    """Which columns of a DataFrame are what.
-
-    Attributes
-    ----------
-    features : tuple of str
-        One column of vectors or arrays, or several of numbers.
-    kind : {"vector", "array", "numbers"}
-    single : bool
-        Whether they are all of single precision.
-    label, weight : str or None
-    """
-
-    features: tuple[str, ...]
-    kind: str
-    single: bool
-    label: str | None = None
-    weight: str | None = None
-
-    @property
-    def dtype(self) -> type:
-        """Of the packed features."""
-        return np.float32 if self.single else np.float64
-
-
-def find_columns(
-    frame: DataFrame,
-    features: str,
-    several: list[str] | None,
-    label: str | None = None,
-    weight: str | None = None,
-) -> Columns:
-    """The columns by name, their types checked."""
-    from pyspark.ml.linalg import VectorUDT
-    from pyspark.sql import types
-
-    known = {field.name: field.dataType for field in frame.schema.fields}
-
-    def type_of(name: str, role: str) -> Any:
-        if name not in known:
-            raise ValueError(f"{role} names the column {name!r}, which is not there: {', '.join(known)}.")
-        return known[name]
-
-    def refuse(name: str, role: str, must_be: str) -> None:
-        raise TypeError(
-            f"{role} {name!r} must be {must_be}; it is of type {known[name].simpleString()}: cast it."
-        )
-
-    if label is not None and not isinstance(
-        type_of(label, "labelCol"), types.NumericType | types.StringType | types.BooleanType
-    ):
-        refuse(label, "labelCol", "a column of numbers, booleans or text")
-    if weight is not None and not isinstance(type_of(weight, "weightCol"), types.NumericType):
-        refuse(weight, "weightCol", "a column of numbers")
-    if several:
-        for name in several:
-            if not isinstance(type_of(name, "featuresCols"), types.NumericType):
-                refuse(name, "featuresCols", "a column of numbers")
-        single = all(isinstance(known[name], types.FloatType) for name in several)
-        return Columns(tuple(several), "numbers", single, label, weight)
-    kind = type_of(features, "featuresCol")
-    if isinstance(kind, VectorUDT):
-        return Columns((features,), "vector", False, label, weight)
-    if isinstance(kind, types.ArrayType) and isinstance(kind.elementType, types.NumericType):
-        return Columns((features,), "array", isinstance(kind.elementType, types.FloatType), label, weight)
-    refuse(features, "featuresCol", "a column of vectors or of arrays of numbers")
-    raise AssertionError
 
 
 def pack(frame: DataFrame, columns: Columns) -> Any:
@@ -99,12 +29,12 @@ def pack(frame: DataFrame, columns: Columns) -> Any:
 
     wanted = feature_columns(columns)
     if columns.label is not None:
-        wanted.append(F.col(_quoted(columns.label)).alias("label"))
+        wanted.append(F.col(quoted(columns.label)).alias("label"))
     if columns.weight is not None:
-        wanted.append(F.col(_quoted(columns.weight)).cast("double").alias("weight"))
+        wanted.append(F.col(quoted(columns.weight)).cast("double").alias("weight"))
 
     frame = frame.select(*wanted)
-    schema = _arrow_schema(frame)
+    schema = arrow_schema(frame)
 
     def blocks(partition: int, sent: Iterator[bytes]) -> Iterator[PackedBlock]:
         import pyarrow as pa
@@ -112,59 +42,7 @@ def pack(frame: DataFrame, columns: Columns) -> Any:
         batches = (pa.ipc.read_record_batch(pa.py_buffer(one), schema) for one in sent)
         return pack_batches(batches, columns, partition)
 
-    return _arrow_batches(frame).mapPartitionsWithIndex(blocks)
-
-
-def _arrow_batches(frame: DataFrame) -> Any:
-    """A DataFrame as an RDD of serialised Arrow batches.
-
-    This is what Spark's own `toPandas` is built on. `mapInArrow` could do the same, but what comes out of it
-    is a DataFrame again: its blocks would pass the Java machine as pickled rows, five times slower.
-    """
-    from pyspark import RDD
-    from pyspark.serializers import NoOpSerializer
-
-    batches = frame._jdf.toArrowBatchRdd().toJavaRDD()
-    return RDD(batches, frame.sparkSession.sparkContext, NoOpSerializer())
-
-
-def _arrow_schema(frame: DataFrame) -> Any:
-    from pyspark.sql.pandas.types import to_arrow_schema
-
-    large = frame.sparkSession.conf.get("spark.sql.execution.arrow.useLargeVarTypes", "false")
-    return to_arrow_schema(frame.schema, prefers_large_types=large == "true")
-
-
-def map_in_arrow(frame: DataFrame, function: Any, schema: Any) -> DataFrame:
-    """`DataFrame.mapInArrow`; Spark's warning about the version of pandas is no concern of ours."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
-        return frame.mapInArrow(function, schema)
-
-
-def feature_columns(columns: Columns) -> list[Any]:
-    """The columns of the features as `features_of` takes them."""
-    from pyspark.sql import functions as F
-
-    number = "float" if columns.single else "double"
-    wanted = []
-    for k, name in enumerate(columns.features):
-        column = F.col(_quoted(name))
-        if columns.kind == "vector":
-            column = F.unwrap_udt(column)
-        else:
-            column = column.cast(number if columns.kind == "numbers" else f"array<{number}>")
-        wanted.append(column.alias(feature_name(k)))
-    return wanted
-
-
-def feature_name(k: int) -> str:
-    """What the k-th column of features is called on its way."""
-    return f"__sodm_feature_{k}"
-
-
-def _quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"
+    return arrow_batches(frame).mapPartitionsWithIndex(blocks)
 
 
 # ------------------------------------------------------------------------------------- on the executors
@@ -195,7 +73,7 @@ def pack_batches(batches: Iterator[Any], columns: Columns, partition: int) -> It
         yield _block(held, (partition, number))
 
 
-def _block(held: list[tuple[Any, Any, Any]], place: tuple[int, int]) -> PackedBlock:
+def _block(held: list[tuple[Any, Any, Any]], place: Place) -> PackedBlock:
     rows, labels, weights = zip(*held, strict=True)
     widths = {part.shape[1] for part in rows}
     if len(widths) > 1:

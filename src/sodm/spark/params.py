@@ -104,7 +104,7 @@ class MachineParams(
             if not self.hasParam(name):
                 known = ", ".join(sorted(param.name for param in self.params))
                 raise ValueError(f"{type(self).__name__} has no parameter {name!r}; it has {known}.")
-            self._paramMap[self.getParam(name)] = self.getParam(name).typeConverter(value)
+            self._set(**{name: value})
         return self
 
     def machine_params(self) -> dict[str, Any]:

@@ -6,24 +6,23 @@ task, and the parts of the next level find their rows where they are: one shuffl
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pyspark import StorageLevel
 
-from sodm.spark.blocks import Piece, stack
 from sodm.spark.cluster import Cluster
+from sodm.spark.private import keyed_by_task, persist_pairs
+from sodm.spark.routing import Route
 from sodm.spark.rows import ClusterRows
-from sodm.spark.shuffle import by_task
 
 Index = NDArray[np.intp]
 
 TASKS_PER_SLOT = 4  # a task costs some 50 ms whatever it does; fewer of them leave slots idle at the end
-USED = 0.5  # of the rows that were moved: if fewer are needed, it is better to move those than to read all
+LEAST_USED = 0.5  # of the rows that were moved: if fewer are needed, moving those is cheaper than reading all
 
 
 @dataclass(frozen=True)
@@ -37,15 +36,15 @@ class Placement:
     task_of : int array
         The task of each row of the DataFrame, -1 for rows that were not moved.
     n_tasks, n_rows : int
-    routes : Broadcast
-        Which rows go where; needed again if a partition is lost.
+    route : Route
+        How they get there; needed again if a partition is lost.
     """
 
     pairs: Any
     task_of: NDArray[np.int32]
     n_tasks: int
     n_rows: int
-    routes: Any
+    route: Route
 
     @classmethod
     def of(cls, rows: ClusterRows, numbers: Sequence[Index], cluster: Cluster) -> Placement:
@@ -53,18 +52,18 @@ class Placement:
         n_rows = sum(map(len, numbers))
         for_memory = ceil(n_rows * rows.row_bytes / cluster.waiting_bytes)
         n_tasks = min(len(numbers), max(TASKS_PER_SLOT * cluster.slots, for_memory))
-        task_of = np.full(rows.found.n, -1, dtype=np.int32)
+        task_of = np.full(rows.survey.n, -1, dtype=np.int32)
         for part, task in zip(numbers, deal(len(numbers), n_tasks), strict=True):
             task_of[part] = task
-        pieces, routes = rows.pieces(np.concatenate(numbers), task_of)
-        pairs = by_task(pieces, n_tasks)
+        route = Route.of(rows, np.concatenate(numbers), task_of)
+        pairs = keyed_by_task(route.pieces, n_tasks)
         if n_tasks < len(numbers):
-            pairs.persist(rows.blocks.context._getJavaStorageLevel(StorageLevel.MEMORY_AND_DISK_DESER))
-        return cls(pairs, task_of, n_tasks, n_rows, routes)
+            persist_pairs(rows.blocks.context, pairs)
+        return cls(pairs, task_of, n_tasks, n_rows, route)
 
     def tasks_for(self, numbers: Sequence[Index]) -> list[int] | None:
         """The task that has the rows of each part, or None if some part's are in several, or too few used."""
-        if sum(map(len, numbers)) < USED * self.n_rows:
+        if sum(map(len, numbers)) < LEAST_USED * self.n_rows:
             return None
         tasks = []
         for part in numbers:
@@ -77,7 +76,7 @@ class Placement:
     def release(self) -> None:
         """Give it up."""
         self.pairs.unpersist()
-        self.routes.destroy()
+        self.route.release()
 
 
 def deal(n_parts: int, n_tasks: int) -> list[int]:
@@ -94,26 +93,3 @@ def deal(n_parts: int, n_tasks: int) -> list[int]:
     step = 4 if per_task >= 16 else 2 if per_task >= 8 else 1
     n_steps = ceil(n_parts / step)
     return [(k // step) * n_tasks // n_steps for k in range(n_parts)]
-
-
-class Arrived:
-    """The rows of a task, by their numbers."""
-
-    def __init__(self, pieces: Iterable[Piece], n_features: int, as_csr: bool, dtype: Any) -> None:
-        pieces = list(pieces)
-        self._rows = stack([piece.rows for piece in pieces], n_features, as_csr, dtype)
-        numbers = np.concatenate([np.empty(0, dtype=np.int64), *(piece.numbers for piece in pieces)])
-        self._order = np.argsort(numbers)
-        self._numbers = numbers[self._order]
-
-    def take(self, numbers: Index) -> Any:
-        """The rows of these numbers."""
-        at = np.searchsorted(self._numbers, numbers)
-        found = at < len(self._numbers)
-        found[found] = self._numbers[at[found]] == numbers[found]
-        if not found.all():
-            raise RuntimeError(
-                f"A part came with {np.count_nonzero(found)} rows instead of {len(numbers)}: the DataFrame "
-                "gave other rows when it was computed again. Save it, or checkpoint it, before the fit."
-            )
-        return self._rows[self._order[at]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,41 +13,42 @@ from uuid import uuid4
 import numpy as np
 from numpy.typing import NDArray
 
-from sodm.spark.packing import Columns, feature_columns, features_of, map_in_arrow
+from sodm.spark.columns import Columns, feature_columns
+from sodm.spark.packing import features_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 PIECE = 32 * 2**20  # bytes; one large object would have to be held in one Java array
 
-_ready: dict[str, Any] = {}  # the machine that this process has put together last, by its name
+_last_received: dict[str, Any] = {}  # the machine that this process has put together last, by its name
 
 
 @dataclass(frozen=True)
-class Sent:
+class SentMachine:
     """A machine on its way: a name that no other has, and its pieces as broadcasts."""
 
     name: str
     pieces: list[Any]
 
 
-def send(context: Any, machine: Any) -> Sent:
+def send_machine(context: Any, machine: Any) -> SentMachine:
     """A machine as broadcasts."""
     packed = pickle.dumps(machine, protocol=5)
     cuts = range(0, len(packed), PIECE)
-    return Sent(uuid4().hex, [context.broadcast(packed[at : at + PIECE]) for at in cuts])
+    return SentMachine(uuid4().hex, [context.broadcast(packed[at : at + PIECE]) for at in cuts])
 
 
-def received(sent: Sent) -> Any:
+def received_machine(sent: SentMachine) -> Any:
     """The machine, on an executor."""
-    if sent.name not in _ready:
-        _ready.clear()
-        _ready[sent.name] = pickle.loads(b"".join(piece.value for piece in sent.pieces))
-    return _ready[sent.name]
+    if sent.name not in _last_received:
+        _last_received.clear()
+        _last_received[sent.name] = pickle.loads(b"".join(piece.value for piece in sent.pieces))
+    return _last_received[sent.name]
 
 
 def score(
-    frame: DataFrame, columns: Columns, sent: Sent, raw: str, prediction: str, is_text: bool
+    frame: DataFrame, columns: Columns, sent: SentMachine, raw: str, prediction: str, is_text: bool
 ) -> DataFrame:
     """The DataFrame with the values of f and the classes beside it; an empty name leaves a column out."""
     from pyspark.ml.linalg import VectorUDT
@@ -65,7 +67,7 @@ def score(
     def decide(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa
 
-        machine = received(sent)
+        machine = received_machine(sent)
         for batch in batches:
             if batch.num_rows == 0:
                 continue
@@ -86,7 +88,14 @@ def score(
                 names.append(prediction)
             yield pa.RecordBatch.from_arrays(arrays, names=names)
 
-    return map_in_arrow(frame.select("*", *feature_columns(columns)), decide, StructType(fields))
+    return _map_in_arrow(frame.select("*", *feature_columns(columns)), decide, StructType(fields))
+
+
+def _map_in_arrow(frame: DataFrame, function: Any, schema: Any) -> DataFrame:
+    """`DataFrame.mapInArrow`; Spark's warning about the version of pandas is no concern of ours."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
+        return frame.mapInArrow(function, schema)
 
 
 def _vectors(values: NDArray[np.float64]) -> Any:

@@ -5,30 +5,24 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
+import numpy as np
 from numpy.typing import NDArray
 
 from sodm.engines.base import Engine
 from sodm.problem.evaluator import KernelEvaluator, Precision
 from sodm.problem.kernels import Kernel
+from sodm.problem.problem import Problem
 
 Progress = Callable[[dict[str, Any]], Any]
 
 
-@dataclass(frozen=True)
-class Evaluation:
-    """Rows that are not trained on: the accuracy there is written down after each level.
+class Evaluation(Protocol):
+    """Rows not trained on, wherever they are: the accuracy there is written down after each level."""
 
-    Attributes
-    ----------
-    rows : ndarray or CSR matrix, shape (m, n_features)
-    labels : ndarray, shape (m,)
-        To be compared with `Problem.classes`.
-    """
-
-    rows: Any
-    labels: NDArray[Any]
+    def accuracy(self, problem: Problem, kernel: KernelEvaluator, duals: NDArray[np.float64]) -> float:
+        """The share of them that the machine with these duals gives their own class."""
 
 
 @dataclass(frozen=True)

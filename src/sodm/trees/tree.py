@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sodm.engines.base import Arrays, Block, Part, Table
+from sodm.engines.base import Arrays, Part, Table
 from sodm.engines.threads import ThreadEngine
 from sodm.partition import Partitioner
 from sodm.problem.problem import Problem
@@ -34,7 +34,7 @@ from sodm.trees.local import LocalSolver
 from sodm.trees.memory import most_needed, part_share
 from sodm.trees.merge import Group, MergeRule, Solved, rows_of
 from sodm.trees.pilot import EXACT_ROWS, Pilot, parts_for, sample
-from sodm.trees.probe import Probe, Reading, classes_of, machine_values
+from sodm.trees.probe import Probe, Reading, classes_of
 from sodm.trees.stop import EXACT, LAST, TIME, StopRule, changed
 
 Array = NDArray[np.float64]
@@ -318,12 +318,7 @@ class _Training:
     def _accuracy(self, duals: Array) -> float | None:
         """On rows that are not trained on; the time it takes counts as nobody's."""
         others = self.context.evaluation
-        if others is None:
-            return None
-        m = len(others.labels)
-        block = Block(others.rows, np.arange(m), np.empty((len(duals), m)), np.ones(m))
-        decision = machine_values(self.problem, self.kernel, duals, block)
-        return float(np.mean(self.problem.classes[classes_of(decision)] == others.labels))
+        return None if others is None else others.accuracy(self.problem, self.kernel, duals)
 
     def _decision(self, solved: Sequence[Solved], results: Sequence[Arrays]) -> Array | None:
         """f at the rows of the probe, if the tasks have looked there."""

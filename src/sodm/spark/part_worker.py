@@ -1,0 +1,107 @@
+"""What one task of a level does on its executor: put the rows of its parts together, and solve one after the
+other."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sodm import _core
+from sodm.engines.base import Arrays, Block, Slot, Task
+from sodm.spark.accumulators import ListAccumulator
+from sodm.spark.clock import JobClock
+from sodm.spark.routing import Piece
+from sodm.spark.task_rows import RowForm, TaskRows
+
+
+class PartRequest(NamedTuple):
+    """What a task is told of a part: the numbers of its rows, signs, weights if they are not all one."""
+
+    part: int
+    numbers: NDArray[Any]
+    signs: NDArray[np.int8]
+    weights: NDArray[np.float64] | None
+    message: Arrays
+
+
+class PartResult(NamedTuple):
+    """A part's result, None if it was stopped, and the seconds it took: until its task began, counted from
+    when the process first heard of the job; to bring its rows together; and to solve it."""
+
+    part: int
+    result: Arrays | None
+    waited: float
+    reading: float
+    solving: float
+
+
+@dataclass(frozen=True)
+class PartWorker:
+    """Works on the items of a task: pieces of rows, and requests.
+
+    Parameters
+    ----------
+    task : Task
+        What is done to each part.
+    common : Broadcast
+        What all parts are told.
+    n_threads : int
+    memory : int
+        Bytes that there are for kernel values.
+    clock : JobClock
+    form : RowForm
+    results : ListAccumulator
+        Where results are handed over. So those of tasks that have ended are there even if the job is
+        cancelled before the others have.
+    """
+
+    task: Task
+    common: Any
+    n_threads: int
+    memory: int
+    clock: JobClock
+    form: RowForm
+    results: ListAccumulator
+
+    def __call__(self, items: Iterable[Any]) -> None:
+        waited, began = self.clock.elapsed(), time.perf_counter()
+        pieces: list[Piece] = []
+        requests: list[PartRequest] = []
+        for item in items:
+            (pieces if isinstance(item, Piece) else requests).append(item)
+        rows = TaskRows(pieces, self.form)
+        del pieces
+        reading = (time.perf_counter() - began) / max(1, len(requests))
+        for request in sorted(requests, key=lambda request: request.part):
+            started = time.perf_counter()
+            own = rows.take(request.numbers)
+            taken = time.perf_counter()
+            result = self._solve(own, request)
+            solving = time.perf_counter() - taken
+            self.results.add(PartResult(request.part, result, waited, reading + taken - started, solving))
+
+    def _solve(self, rows: Any, request: PartRequest) -> Arrays | None:
+        left = self.clock.left()
+        if left == 0:
+            return None
+        stop = _core.StopToken()
+        timer = None if left is None else threading.Timer(left, stop.stop)
+        if timer is not None:
+            timer.daemon = True
+            timer.start()
+        weights = np.ones(rows.shape[0]) if request.weights is None else request.weights
+        block = Block(rows, request.numbers, request.signs.astype(np.float64), weights)
+        slot = Slot(self.n_threads, stop, self.memory)
+        try:
+            return self.task(block, self.common.value | request.message, slot)
+        except _core.Interrupted:
+            return None
+        finally:
+            if timer is not None:
+                timer.cancel()

@@ -1,0 +1,91 @@
+"""Which rows go to which task: blocks are cut on the executors, and pieces know the numbers of their rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sodm.spark.blocks import PackedBlock, in_form
+
+if TYPE_CHECKING:
+    from sodm.spark.rows import ClusterRows
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Rows of one block on their way, with their numbers in the DataFrame."""
+
+    numbers: NDArray[Any]
+    rows: Any
+
+
+@dataclass(frozen=True)
+class Route:
+    """Rows on their way to tasks.
+
+    Attributes
+    ----------
+    pieces : RDD of pairs (task, Piece)
+    plan : Broadcast or None
+        Which rows go where. It is needed as long as the RDD is, and again if a partition is lost.
+    """
+
+    pieces: Any
+    plan: Any
+
+    @classmethod
+    def of(cls, rows: ClusterRows, numbers: NDArray[Any], task_of: NDArray[np.int32]) -> Route:
+        """Cut the blocks by task.
+
+        Parameters
+        ----------
+        rows : ClusterRows
+        numbers : int array
+            Numbers in the DataFrame of the rows that are moved.
+        task_of : int array
+            The task of each row of the DataFrame, -1 for those that are not moved.
+        """
+        context, known = rows.blocks.context, rows.fetched.get(numbers)
+        if known is not None:  # a sample: no need to look for its rows in all blocks
+            return cls(context.parallelize(cut_by_task(task_of[numbers], numbers, known), 1), None)
+        survey, as_csr = rows.survey, rows.sparse
+        first = dict(zip(survey.places, survey.bounds.tolist(), strict=False))
+        plan = context.broadcast(survey.by_block(task_of.astype(task_dtype(int(task_of.max())))))
+
+        def cut(block: PackedBlock) -> list[tuple[int, Piece]]:
+            task = plan.value[block.place]
+            at = np.flatnonzero(task >= 0)
+            moved = in_form(block.rows, as_csr)
+            if len(at) < len(task):
+                moved, task = moved[at], task[at]
+            return cut_by_task(task, first[block.place] + at, moved)
+
+        return cls(rows.blocks.flatMap(cut), plan)
+
+    def release(self) -> None:
+        """Take the plan back from the executors."""
+        if self.plan is not None:
+            self.plan.destroy()
+
+
+def task_dtype(largest: int) -> np.dtype[Any]:
+    """The smallest signed integers that hold task numbers up to this one, and -1 for none.
+
+    Examples
+    --------
+    >>> task_dtype(127), task_dtype(128)
+    (dtype('int8'), dtype('int16'))
+    """
+    # Signed integers that reach down to -m - 1 reach up to m.
+    return np.min_scalar_type(-max(largest, 0) - 1)
+
+
+def cut_by_task(task: NDArray[Any], numbers: NDArray[Any], rows: Any) -> list[tuple[int, Piece]]:
+    """Rows cut by task."""
+    order = np.argsort(task, kind="stable")
+    cuts = np.append(np.flatnonzero(np.diff(task[order].astype(np.int64), prepend=-1)), len(order))
+    return [(int(task[order[a]]), Piece(numbers[order[a:b]], rows[order[a:b]])) for a, b in pairwise(cuts)]

@@ -1,0 +1,36 @@
+"""The accuracy of a machine on rows in memory that it is not trained on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sodm.engines.base import Block
+from sodm.problem.evaluator import KernelEvaluator
+from sodm.problem.problem import Problem
+from sodm.trees.probe import classes_of, machine_values
+
+
+@dataclass(frozen=True)
+class EvaluationRows:
+    """Rows and their labels, see `sodm.training.context.Evaluation`.
+
+    Attributes
+    ----------
+    rows : ndarray or CSR matrix, shape (m, n_features)
+    labels : ndarray, shape (m,)
+        To be compared with `Problem.classes`.
+    """
+
+    rows: Any
+    labels: NDArray[Any]
+
+    def accuracy(self, problem: Problem, kernel: KernelEvaluator, duals: NDArray[np.float64]) -> float:
+        """The share of them that the machine with these duals gives their own class."""
+        m = len(self.labels)
+        block = Block(self.rows, np.arange(m), np.empty((len(duals), m)), np.ones(m))
+        decision = machine_values(problem, kernel, duals, block)
+        return float(np.mean(problem.classes[classes_of(decision)] == self.labels))
