@@ -106,7 +106,7 @@ def test_no_seed_is_the_same_seed_each_time(parameters: dict[str, str]) -> None:
 
 
 def test_a_step_beyond_one_is_taken_as_it_is() -> None:
-    """The first step from zero is a step along the gradient of all rows, so w is proportional to its length."""
+    """The first step from zero goes along the gradient of all rows, so w is proportional to its length."""
     X, y = rows_and_labels(100, 3)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sodm.problem.chunks import chunks
 from sodm.problem.evaluator import KernelEvaluator
 from sodm.problem.losses import Loss
 from sodm.solvers.rounding import Rounding
@@ -122,17 +123,15 @@ class Certifier:
         return total
 
     def _bound(self, duals: Array, decision: Array, errors: Array) -> Certificate:
+        objective, gap, violation = (np.empty(len(duals)) for _ in range(3))
         margins = self.signs * decision
-        n_problems = len(duals)
-        objective, gap, violation = (np.empty(n_problems) for _ in range(3))
-        for c in range(n_problems):
-            m, g, e = margins[c], duals[c], errors[c]
-            young = np.maximum(
-                self.loss.young(m - e, g, self.weights), self.loss.young(m + e, g, self.weights)
-            )
-            objective[c] = g @ m / 2 + self.loss.primal(m, self.weights)
-            gap[c] = young.sum() / max(abs(objective[c]), 1e-300)
-            violation[c] = np.max(self._violation(m, g))
+        for some in chunks(len(duals), duals.shape[1]):
+            m, g, e = margins[some], duals[some], errors[some]
+            young = np.maximum(*(self.loss.young(end, g, self.weights) for end in (m - e, m + e)))
+            losses = [self.loss.primal(own, self.weights) for own in m]
+            objective[some] = np.einsum("ij,ij->i", g, m) / 2 + losses
+            gap[some] = young.sum(axis=1) / np.maximum(np.abs(objective[some]), 1e-300)
+            violation[some] = np.max(self._violation(m, g), axis=1)
         return Certificate(decision, objective, gap, violation)
 
     def _violation(self, margins: Array, g: Array) -> Array:
