@@ -14,11 +14,12 @@ import os
 
 import fits
 import fused
+import small
 from table import Log, Row, machine, print_header, print_row
 
 
 def main() -> None:
-    names = ["fused", *fits.CONTESTS, "decision"]
+    names = ["fused", "small", *fits.CONTESTS, "decision"]
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -50,6 +51,9 @@ def main() -> None:
     print_header()
     if "fused" in wanted:
         for row in fused.rows(options.rows, options.threads, options.repeat):
+            show(row)
+    if "small" in wanted:
+        for row in small.rows(options.threads):
             show(row)
     for name, contest in fits.CONTESTS.items():
         if name in wanted:

@@ -110,7 +110,7 @@ def test_the_reported_gap_bounds_the_true_one(first):
 
 
 def test_rounding_is_not_taken_for_an_indefinite_kernel():
-    """Unscaled features of up to 4,000: in single precision the linear kernel's matrix is not semidefinite."""
+    """Unscaled features of up to 4,000: rounded to single precision, the matrix is not semidefinite."""
     X, y = load_breast_cancer(return_X_y=True)
     decisions = {}
     for precision in ("single", "double"):

@@ -1,5 +1,6 @@
 """The parts that make the site: scripts run by cells, and the watch over what pages fetch."""
 
+import inspect
 import json
 import re
 import subprocess
@@ -98,16 +99,37 @@ def test_links_and_own_files_are_no_fetches(fetches, tmp_path):
     assert fetches(tmp_path) == ["own.css: https://fonts.example/c.css"]
 
 
-@pytest.mark.parametrize("name", ["SODMClassifier", "CascadeClassifier", "DiPClassifier", "DCClassifier"])
-def test_parameters_said_to_be_shared_are(name):
-    """Docstrings refer to other machines for parameters in common; so these have the same defaults."""
-    machine, odm, tree = getattr(sodm, name)(), sodm.ODMClassifier(), sodm.SODMClassifier()
-    own, exact, scalable = machine.get_params(), odm.get_params(), tree.get_params()
-    assert set(exact) - set(own) == {"solver"}
-    known = {**scalable, **exact}
-    assert {key: own[key] for key in own if key in known} == {key: known[key] for key in own if key in known}
-    described = {name for name in own if f"\n    {name} : " in type(machine).__doc__}
-    assert described | set(known) >= set(own)
+MACHINES = [getattr(sodm, name) for name in sodm.__all__ if name.endswith("Classifier")]
+
+
+@pytest.mark.parametrize("machine", MACHINES, ids=lambda machine: machine.__name__)
+def test_every_machine_documents_each_of_its_parameters(machine):
+    """In the docstring, once, with the default that it has; and in the signature, by name."""
+    signature = inspect.signature(machine).parameters
+    assert all(p.kind is p.KEYWORD_ONLY for p in signature.values())
+    assert set(signature) == set(machine().get_params())
+    text = inspect.getdoc(machine)
+    section = re.search(r"\nParameters\n-+\n(.*?)\n\n\w+\n-+\n", text, re.DOTALL)[1]
+    entries = re.findall(r"^(\w+) : (.+), default=(.+)$", section, re.MULTILINE)
+    assert [name for name, _, _ in entries] == list(signature)
+    for name, _, default in entries:
+        assert eval(default) == signature[name].default, name
+    about = re.split(r"^\w+ : .+$", section, flags=re.MULTILINE)[1:]
+    assert all(text.strip() for text in about)
+
+
+def test_shared_parameters_are_those_of_the_constructors():
+    """What type checkers are told of `**shared` is what the constructors take."""
+    from sodm.estimators.base import KernelMachineClassifier
+    from sodm.estimators.shared_parameters import KernelMachineParameters, TreeParameters
+    from sodm.estimators.trees import TreeClassifier
+
+    kernel = list(inspect.signature(KernelMachineClassifier.__init__).parameters)[1:]
+    assert list(KernelMachineParameters.__annotations__) == kernel
+    *tree, _ = list(inspect.signature(TreeClassifier.__init__).parameters)[1:]
+    assert set(TreeParameters.__annotations__) == {*kernel, *tree}
+    with pytest.raises(TypeError, match="unexpected keyword argument 'lambda_'"):
+        sodm.SODMClassifier(lambda_=1.0)
 
 
 @pytest.mark.parametrize("module", [sodm, sodm.data, sodm.model, sodm.partition], ids=lambda m: m.__name__)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import threading
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -43,6 +44,31 @@ def test_few_parts_share_the_threads_out() -> None:
     assert [r["n_threads"] for r in results if r] == [3, 2]
 
 
+@pytest.mark.parametrize(
+    ("memory", "each", "at_once", "n_threads"),
+    [(None, 100, 4, 1), (100, 50, 2, 2), (100, 60, 1, 4), (10, 60, 1, 4)],
+)
+def test_no_more_parts_at_once_than_fit_into_memory(
+    memory: int | None, each: int, at_once: int, n_threads: int
+) -> None:
+    lock, running, most = threading.Lock(), set(), []
+
+    def task(block: Block, message: Arrays, slot: Slot) -> Arrays:
+        with lock:
+            running.add(message["number"])
+            most.append(len(running))
+        time.sleep(0.01)
+        with lock:
+            running.remove(message["number"])
+        return {"n_threads": slot.n_threads}
+
+    made = ThreadEngine(4, memory)
+    made.keep(Table(np.arange(20.0).reshape(20, 1), np.ones((1, 20)), np.ones(20)))
+    results = made.map(task, [replace(part, memory=each) for part in parts(3, 3, 3, 3, 3, 3)])
+    assert max(most) <= at_once
+    assert [r["n_threads"] for r in results if r] == [n_threads] * 6
+
+
 def until_stopped(block: Block, message: Arrays, slot: Slot) -> Arrays:
     if message["number"] == 1:
         return message
@@ -56,6 +82,16 @@ def test_a_deadline_ends_what_is_running_and_keeps_what_is_done() -> None:
     assert results[0] is None and results[2] is None
     later = engine(3).map(until_stopped, parts(2, 3, 4), deadline=time.monotonic() + 0.05)
     assert later[1] == {"number": 1}
+
+
+def test_another_thread_may_stop_it() -> None:
+    before, stop = threading.active_count(), _core.StopToken()
+    timer = threading.Timer(0.05, stop.stop)
+    timer.start()
+    with pytest.raises(_core.Interrupted):
+        engine(2).map(until_stopped, parts(2, 3, 4), stop=stop)
+    timer.join()
+    assert threading.active_count() == before
 
 
 def fails(block: Block, message: Arrays, slot: Slot) -> Arrays:

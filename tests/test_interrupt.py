@@ -1,5 +1,7 @@
 """Ctrl-C ends a long fit: a real signal to a real process."""
 
+from __future__ import annotations
+
 import signal
 import subprocess
 import sys
@@ -9,12 +11,12 @@ import pytest
 FIT = """
 import sys
 import numpy as np
-from sodm import ODMClassifier
+from sodm import LinearODMClassifier, ODMClassifier, SODMClassifier
 
 rng = np.random.default_rng(0)
-X = rng.random((60_000, 20), dtype=np.float32)
-y = rng.integers(0, 2, 60_000)  # nothing to learn: every row stays active
-machine = ODMClassifier(lam=1e9, gamma=20.0, tol=1e-9, cache_size={cache}, **{options})
+X = rng.random(({rows}, 20), dtype=np.float32)
+y = rng.integers(0, {classes}, {rows})  # nothing to learn: every row stays active
+machine = {machine}
 print("started", flush=True)
 try:
     machine.fit(X, y)
@@ -23,24 +25,36 @@ except KeyboardInterrupt:
 else:
     print("finished")
 """
+HARD = "lam=1e9, gamma=0.3, tol=1e-9, max_iter=10**6"
+LONG = [
+    ("ODMClassifier({hard}, cache_size=50)", 60_000, 2),
+    ("ODMClassifier({hard}, cache_size=50, solver='newton', precision='double')", 60_000, 2),
+    ("ODMClassifier({hard}, cache_size=50, loss='hinge')", 60_000, 2),
+    ("ODMClassifier({hard}, cache_size=2, solver='dcd')", 60_000, 2),
+    ("ODMClassifier({hard}, solver='dcd', n_jobs=3)", 6000, 3),
+    ("ODMClassifier({hard}, solver='dcd', n_jobs=1)", 6000, 26),
+    ("ODMClassifier({hard}, solver='dcd', n_jobs=2)", 6000, 26),
+    ("ODMClassifier({hard}, solver='dcd', n_jobs=8)", 6000, 26),
+    ("ODMClassifier({hard}, n_jobs=8)", 6000, 26),
+    ("SODMClassifier({hard}, n_partitions=6, n_jobs=2)", 60_000, 2),
+    ("SODMClassifier({hard}, n_partitions=6, n_jobs=8, local_solver='dcd')", 36_000, 3),
+    ("LinearODMClassifier(lam=1e9, tol=1e-15, max_iter=10**6, solver='dcd')", 60_000, 5),
+    ("LinearODMClassifier(lam=1e9, tol=1e-15, epochs=10**6, solver='svrg')", 2_000_000, 5),
+]
 
 
-@pytest.mark.parametrize(
-    ("options", "cache"), [("{}", 50), ("{'loss': 'hinge'}", 50), ("{'solver': 'dcd'}", 2)]
-)
-def test_ctrl_c_ends_a_fit(options, cache):
+@pytest.mark.parametrize(("machine", "rows", "classes"), LONG, ids=[f"{m}-{c}" for m, _, c in LONG])
+def test_ctrl_c_ends_a_fit(machine: str, rows: int, classes: int) -> None:
+    code = FIT.format(machine=machine.format(hard=HARD), rows=rows, classes=classes)
     process = subprocess.Popen(
-        [sys.executable, "-c", FIT.format(options=options, cache=cache)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     try:
-        assert process.stdout.readline() == "started\n"
+        assert process.stdout is not None and process.stdout.readline() == "started\n"
         with pytest.raises(subprocess.TimeoutExpired):  # well into the fit, which would take minutes
-            process.wait(timeout=2)
+            process.wait(timeout=1)
         process.send_signal(signal.SIGINT)
-        out, errors = process.communicate(timeout=30)
+        out, errors = process.communicate(timeout=20)
     finally:
         process.kill()
     assert out == "interrupted False\n", errors

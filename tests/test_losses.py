@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
@@ -143,3 +145,21 @@ def test_weights_count_as_copies(loss: OdmLoss | HingeLoss) -> None:
     g = np.full(5, 0.01)
     spread = (g / weights).repeat(copies)
     assert loss.dual(g, weights) == pytest.approx(loss.dual(spread, ones), rel=1e-12)
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=str)
+def test_derivatives(loss: OdmLoss | HingeLoss) -> None:
+    """Against differences: small ones, or over the width of the corner, which is what rounds it."""
+    margins, weights = some_margins()
+    step = 0.25 if isinstance(loss, HingeLoss) else 1e-6
+    slope, curvature = loss.derivatives(margins, weights, corner=0.25)
+
+    def difference(function: Any, i: int) -> Any:
+        ahead, behind = margins.copy(), margins.copy()
+        ahead[i], behind[i] = margins[i] + step, margins[i] - step
+        return (function(ahead) - function(behind)) / (2 * step)
+
+    for i in range(len(margins)):
+        assert difference(lambda m: loss.primal(m, weights), i) == pytest.approx(slope[i], rel=1e-5, abs=1e-7)
+        bent = difference(lambda m, i=i: -loss.lift(m, weights)[i], i)
+        assert bent == pytest.approx(curvature[i], rel=1e-5, abs=1e-7)

@@ -27,7 +27,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 from sklearn.utils.validation import check_is_fitted
 
-from sodm import ODMClassifier
+from sodm import CascadeClassifier, DCClassifier, DiPClassifier, ODMClassifier, SODMClassifier
 from sodm.solvers.exact import violation_tolerance
 
 KERNELS: list[Any] = ["linear", "rbf", "poly", "laplacian", "precomputed", lambda A, B: A @ B.T + 1]
@@ -219,6 +219,31 @@ def test_cross_validation_slices_precomputed_kernels() -> None:
     stored = cross_val_score(ODMClassifier(kernel="precomputed"), K, y)
     named = cross_val_score(ODMClassifier(gamma=0.5), X, y)
     np.testing.assert_allclose(stored, named, atol=0.05)
+
+
+@pytest.mark.parametrize("parameters", [{"loss": "hinge"}, {"solver": "dcd"}, {}], ids=str)
+@pytest.mark.parametrize(
+    "machine", [ODMClassifier, SODMClassifier, CascadeClassifier, DiPClassifier, DCClassifier]
+)
+def test_without_random_state_a_fit_gives_the_same_machine_each_time(
+    machine: Any, parameters: dict[str, Any]
+) -> None:
+    X, y = rows_and_labels(1500, noise=0.8)
+    parameters = dict(parameters)
+    if machine is not ODMClassifier:
+        parameters["n_partitions"] = 4
+        parameters |= {"local_solver": parameters.pop("solver")} if "solver" in parameters else {}
+    one, other = (machine(**parameters).fit(X, y) for _ in range(2))
+    np.testing.assert_array_equal(one.dual_coef_, other.dual_coef_)
+    zero = machine(**parameters, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(one.dual_coef_, zero.dual_coef_)
+
+
+def test_a_random_state_instance_goes_on_drawing() -> None:
+    X, y = rows_and_labels(1500, noise=0.8)
+    rng = np.random.RandomState(0)
+    one, other = (ODMClassifier(loss="hinge", random_state=rng).fit(X, y) for _ in range(2))
+    assert not np.array_equal(one.dual_coef_, other.dual_coef_)
 
 
 @pytest.mark.parametrize("loss", ["odm", "hinge"])
@@ -438,7 +463,7 @@ def bad_inputs() -> dict[str, tuple[dict[str, Any], Any, Any, Any, str]]:
         "sparse matrix": ({"kernel": "precomputed"}, sparse.csr_matrix(np.eye(30)), y, None, "dense"),
         "wrong callable": ({"kernel": lambda A, B: A}, X, y, None, "the kernel function returned"),
         "kernel overflows": (
-            {"kernel": "poly", "degree": 9, "gamma": 1.0},
+            {"kernel": "poly", "degree": 30, "gamma": 1.0},
             1e9 * X,
             y,
             None,

@@ -187,7 +187,7 @@ def test_parameters_are_checked(partitioner):
         KernelEvaluator(Kernel("poly", gamma=0.3, coef0=1.0, degree=2)),
         KernelEvaluator(Kernel("laplacian", gamma=0.2)),
     ],
-    ids=lambda k: k.name,
+    ids=lambda k: k.kernel.name,
 )
 def test_strata_are_nearest_landmarks_in_feature_space(kernel):
     X, _ = blobs()

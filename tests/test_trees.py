@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,8 @@ from problems import gram, rows_and_labels
 from scipy import sparse
 from sklearn.datasets import load_iris
 
-from sodm import CascadeClassifier, DCClassifier, DiPClassifier, ODMClassifier, SODMClassifier
+from sodm import CascadeClassifier, DCClassifier, DiPClassifier, ODMClassifier, SODMClassifier, _core
+from sodm.estimators.seed import seed_for
 from sodm.partition import StratifiedPartitioner
 from sodm.problem.evaluator import KernelEvaluator
 from sodm.problem.fold import fold
@@ -23,10 +25,13 @@ from sodm.problem.kernels import Kernel
 from sodm.problem.losses import OdmLoss
 from sodm.problem.problem import Problem
 from sodm.solvers.exact import solve
-from sodm.training.context import Context
+from sodm.training.context import Context, Evaluation
+from sodm.training.exact import ExactTrainer
+from sodm.trees import systems
 from sodm.trees.merge import Concatenate, Solved
 from sodm.trees.probe import Probe, Reading
 from sodm.trees.stop import StopRule
+from sodm.trees.tree import Tree
 
 SYSTEMS = [SODMClassifier, CascadeClassifier, DiPClassifier, DCClassifier]
 PARAMETERS: dict[str, Any] = {
@@ -191,10 +196,89 @@ def test_a_pilot_changes_little() -> None:
 def test_the_number_of_threads_changes_nothing(system: Any) -> None:
     X, y = rows_and_labels(1500)
     machines = [system(n_partitions=5, random_state=3, n_jobs=k).fit(X, y) for k in (1, 2, 3)]
+    assert_all_the_same(machines)
+
+
+@pytest.mark.parametrize("loss", ["odm", "hinge"])
+@pytest.mark.parametrize("n_partitions", [4, 8])
+@pytest.mark.parametrize("cache_size", [3, 20, 1000])
+def test_nor_does_it_where_memory_is_short(cache_size: float, n_partitions: int, loss: str) -> None:
+    """The kernel values of parts of 750 and 1,500 rows take 2 and 9 MB; solvers go by what they may keep."""
+    X, y = rows_and_labels(6000, noise=0.8)
+    tree = {"n_partitions": n_partitions, "lam": 10.0, "cache_size": cache_size, "loss": loss}
+    assert_all_the_same([SODMClassifier(**tree, n_jobs=k).fit(X, y) for k in (1, 2, 3, 8)])
+
+
+def assert_all_the_same(machines: list[Any]) -> None:
     for other in machines[1:]:
         np.testing.assert_array_equal(machines[0].dual_coef_, other.dual_coef_)
         np.testing.assert_array_equal(machines[0].support_, other.support_)
         assert [r["objective"] for r in machines[0].history_] == [r["objective"] for r in other.history_]
+
+
+def test_a_time_limit_that_is_not_reached_changes_nothing() -> None:
+    X, y = rows_and_labels(6000, noise=0.8)
+    tree = {"n_partitions": 4, "lam": 10.0, "cache_size": 3}
+    assert_all_the_same([SODMClassifier(**tree, time_limit=limit).fit(X, y) for limit in (None, 1e6)])
+
+
+def test_a_tree_trains_on_values_alone() -> None:
+    """No estimator is needed, and none is changed: a problem and a context in, a machine out."""
+    X, y = rows_and_labels(900)
+    order = fold(X, y.astype(np.int64), np.ones(900)).first
+    signs = np.where(y[order] == 1, 1.0, -1.0)[None]
+    problem = Problem(X[order], signs, np.ones(900), Kernel("rbf", 1.0), OdmLoss(300.0, 0.5, 0.3))
+    partition, merge = systems.dc(early=True)
+    tree = Tree(partition, merge, "auto", 1e-3, 1000, n_partitions=4, branching=2, pilot=False, early=True)
+    context = Context(
+        n_threads=2, precision="double", seed=seed_for(0), evaluation=Evaluation(X[:50], y[:50])
+    )
+    trained = tree.train(problem, context)
+    machine = DCClassifier(**PARAMETERS, n_partitions=4, early=True).fit(X, y, eval_set=(X[:50], y[:50]))
+    at = np.argsort(order)
+    np.testing.assert_array_equal(
+        (signs * trained.result.duals)[0, at][machine.support_], machine.dual_coef_[0]
+    )
+    assert trained.stop_reason == machine.stop_reason_ and trained.classes.tolist() == [0, 1]
+    assert [r["accuracy"] for r in trained.history] == [r["accuracy"] for r in machine.history_]
+    assert trained.regions is not None and trained.region_of_row is not None
+    np.testing.assert_array_equal(
+        trained.regions.nearest(context.evaluator(problem.kernel), X),
+        machine._regions.nearest(machine._evaluator(), X),
+    )
+    np.testing.assert_array_equal(trained.region_of_row[at][machine.support_], machine._region_of_support)
+
+
+def long_tree(n_partitions: int) -> Tree:
+    partition, merge = systems.sodm(50, "scaled")
+    return Tree(partition, merge, "auto", 1e-9, 100_000, n_partitions=n_partitions, branching=2)
+
+
+@pytest.mark.parametrize(
+    "trainer",
+    [ExactTrainer("auto", 1e-9, 100_000), ExactTrainer("dcd", 1e-9, 100_000), long_tree(1), long_tree(6)],
+    ids=["exact", "dcd", "one part", "six parts"],
+)
+def test_a_training_in_another_thread_ends_when_it_is_told_to(trainer: Any) -> None:
+    X, y = rows_and_labels(20_000, d=20, noise=3.0)
+    signs = np.where(y == 1, 1.0, -1.0)[None]
+    problem = Problem(X, signs, np.ones(len(y)), Kernel("rbf", 0.5), OdmLoss(1e8, 0.5, 0.3))
+    context, errors = Context(n_threads=2, precision="double", stop=_core.StopToken()), []
+
+    def train() -> None:
+        try:
+            trainer.train(problem, context)
+        except BaseException as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=train, daemon=True)
+    thread.start()
+    thread.join(1.0)
+    assert thread.is_alive()  # it would take minutes
+    context.stop.stop()
+    thread.join(30)
+    assert not thread.is_alive()
+    assert [type(error) for error in errors] == [_core.Interrupted]
 
 
 @pytest.mark.parametrize("system", SYSTEMS)

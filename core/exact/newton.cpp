@@ -53,11 +53,14 @@ constexpr Index kSmallestLevel = 1000;  // rows of the first subsample, at least
 // Who asks for a gap below kPrecise gets what there is to be had where systems are factored: a step or two
 // more, and no digit is missing.
 constexpr double kPrecise = 1e-5, kLastDigit = 1e-13;
-constexpr int kMaxInner = 60;                   // Newton steps on one working set
-constexpr int kMaxRounds = 30;                  // working sets of one level
-constexpr double kLevelTol = 0.03;              // relative gap at which a subsample has told enough
-constexpr Index kSweepRows = 8000;              // most rows of a level that begins with coordinate sweeps
-constexpr int kSweeps = 20, kMostSweeps = 100;  // of coordinate steps before the first Newton step
+constexpr int kMaxInner = 60;       // Newton steps on one working set
+constexpr int kMaxRounds = 30;      // working sets of one level
+constexpr double kLevelTol = 0.03;  // relative gap at which a subsample has told enough
+constexpr Index kSweepRows = 8000;  // most rows of a level that begins with coordinate sweeps
+// Coordinate sweeps before the first Newton step: they go on as long as every ten of them bring the gap down
+// to this share.
+constexpr int kSweeps = 20, kMostSweeps = 100;
+constexpr double kSweepGain = 0.7;
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
@@ -196,6 +199,7 @@ class Newton {
         const auto bytes = at(m) * at(m) * sizeof(T);
         if (m > kSweepRows || bytes > options_.cache_bytes || problem_.maybe_indefinite) return;
         const OdmLoss loss = level_loss(m);
+        const double tol = std::max(options_.tol, kPrecise);
         const Subset rows{order_.data(), m};
         Buffer<T> k(at(m) * at(m));
         kernel_block(source_, rows, rows, k.data(), m, threads_);
@@ -209,13 +213,13 @@ class Newton {
                 k.data(),         m,        shift_,          machine.y.data(), machine.s.data(),
                 machine.q.data(), g.data(), machine.f.data()};
             sweep(all, loss, 1e-3, kMostSweeps, random, threads_, worker, [&] {
-                if (++sweeps < kSweeps || sweeps % (kSweeps / 2) != 0) return false;
                 for (std::size_t i = 0; i < g.size(); ++i) machine.a[i] = machine.y[i] * g[i];
                 machine.assess(loss);
-                const bool enough =
-                    machine.gap > 0.7 * before || machine.gap <= std::max(options_.tol, kPrecise);
+                if (machine.gap <= tol && machine.violation <= options_.violation) return true;
+                if (++sweeps < kSweeps || sweeps % (kSweeps / 2) != 0) return false;
+                const bool slow = machine.gap > kSweepGain * before;
                 before = machine.gap;
-                return enough;
+                return slow;
             });
             for (std::size_t i = 0; i < g.size(); ++i) machine.a[i] = machine.y[i] * g[i];
             machine.iterations = 1;  // together they count as a step

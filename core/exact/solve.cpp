@@ -20,10 +20,9 @@ double worst_gap(const Solution& solution) {
 template <class T>
 bool suits_descent(const KernelSource<T>& source, const Problem& problem, const OdmLoss& loss,
                    const Options& options) {
-    constexpr Index kSmall = 640,
-                    kMedium = 6000;  // up to kSmall, Newton solves densely and to the last digit
+    constexpr Index kMedium = 6000;
     const auto bytes = static_cast<std::size_t>(problem.n) * static_cast<std::size_t>(problem.n) * sizeof(T);
-    if (problem.n <= kSmall || bytes > options.cache_bytes || options.tol < 1e-5) return false;
+    if (bytes > options.cache_bytes || options.tol < 1e-5) return false;
     double diagonal = 0;
     for (Index i = 0; i < problem.n; ++i) diagonal += problem.weights[i] * source.diagonal(i);
     const double ratio = loss.low * static_cast<double>(problem.n) / diagonal;

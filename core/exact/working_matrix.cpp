@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <stdexcept>
 
 #include "base/linalg.hpp"
 #include "kernel/products.hpp"
@@ -62,7 +63,9 @@ bool DenseMatrix<T>::solve(const std::vector<Step*>& steps, double shift) {
             }
             if (cholesky(matrix.data(), m, threads_)) break;
             if (maybe_indefinite_) return false;
-            jitter = std::max(4 * jitter, static_cast<double>(std::numeric_limits<T>::epsilon()) * trace);
+            jitter = std::max({4 * jitter, static_cast<double>(std::numeric_limits<T>::epsilon()) * trace,
+                               std::numeric_limits<double>::min()});
+            if (!(jitter < std::numeric_limits<double>::max())) throw std::invalid_argument(kNotFinite);
         }
         cholesky_solve(matrix.data(), m, b.data());
         std::fill(step->x.begin(), step->x.end(), 0.0);

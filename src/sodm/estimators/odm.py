@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Literal, Unpack
 
 from sodm.estimators.base import KernelMachineClassifier
-from sodm.estimators.parameters import check_choice
+from sodm.estimators.parameters import check_solver
 from sodm.estimators.shared_parameters import KERNEL_MACHINE, KernelMachineParameters, shows_all_parameters
 from sodm.training.exact import ExactTrainer
-
-SOLVERS = ("auto", "newton", "dcd")
 
 
 @shows_all_parameters(KERNEL_MACHINE)
@@ -90,9 +88,7 @@ class ODMClassifier(KernelMachineClassifier):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_choice("solver", self.solver, SOLVERS)
-        if self.loss == "hinge" and self.solver == "newton":
-            raise ValueError("solver='newton' needs loss='odm': the hinge loss takes solver='dcd' or 'auto'.")
+        check_solver("solver", self.solver, self.loss)
 
     def _trainer(self) -> ExactTrainer:
         return ExactTrainer(self.solver, float(self.tol), int(self.max_iter))

@@ -28,6 +28,13 @@ def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
         raise ValueError(f"{name} must be one of {listed}, got {value!r}.")
 
 
+def check_solver(name: str, value: Any, loss: str) -> None:
+    """Refuse what is no solver of the kernel problem, or not one for this loss."""
+    check_choice(name, value, ("auto", "newton", "dcd"))
+    if loss == "hinge" and value == "newton":
+        raise ValueError(f"{name}='newton' needs loss='odm': the hinge loss takes {name}='dcd' or 'auto'.")
+
+
 def check_flag(name: str, value: Any) -> None:
     """Refuse a value that is neither true nor false."""
     if value not in (True, False):

@@ -1,8 +1,8 @@
 """Parameters that several classifiers share: their types, what is said of them, and signatures that show all.
 
 A parameter is written in one constructor, that of the class that all who have it derive from; the others
-take it as one of `**shared` and pass it up. `shows_all_parameters` puts all of them into the signature and the
-docstring of a class, so that users, scikit-learn and the documentation find them there.
+take it as one of `**shared` and pass it up. `shows_all_parameters` puts all of them into the signature and
+the docstring of a class, so that users, scikit-learn and the documentation find them there.
 """
 
 from __future__ import annotations
@@ -176,5 +176,5 @@ def _parameters(cls: type) -> dict[str, inspect.Parameter]:
 
 def _entries(text: str) -> list[tuple[str, str]]:
     """Names and entries of a section."""
-    entries = re.split(r"\n(?=\S)", inspect.cleandoc(text))
+    entries = re.split(r"\n(?=\S)", text.strip("\n"))
     return [(entry.partition(" : ")[0], entry) for entry in entries]

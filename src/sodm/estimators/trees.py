@@ -12,8 +12,7 @@ from sklearn.utils.validation import validate_data
 
 from sodm.engines.base import Engine
 from sodm.estimators.base import FLOATS, KernelMachineClassifier, unchanged_on_failure
-from sodm.estimators.odm import SOLVERS
-from sodm.estimators.parameters import check_choice, check_flag, check_integer, check_number
+from sodm.estimators.parameters import check_choice, check_flag, check_integer, check_number, check_solver
 from sodm.estimators.shared_parameters import KernelMachineParameters
 from sodm.problem.problem import Problem
 from sodm.problem.rows import canonical
@@ -103,9 +102,9 @@ class TreeClassifier(KernelMachineClassifier):
         digest, untold = fingerprint(parameters)
         if untold:
             warnings.warn(
-                f"{' and '.join(untold)} cannot be told from another function, so this fit starts anew and "
-                f"does not go on from a checkpoint in {self.checkpoint_dir}: use a function that is defined in "
-                "a module, without a closure, and neither a lambda nor an object.",
+                f"{' and '.join(untold)} cannot be told from another function, so that this fit starts anew, "
+                f"without the checkpoint in {self.checkpoint_dir}: use a function that is defined in a "
+                "module, without a closure, and neither a lambda nor an object.",
                 UserWarning,
                 stacklevel=5,
             )
@@ -137,11 +136,7 @@ class TreeClassifier(KernelMachineClassifier):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_choice("local_solver", self.local_solver, SOLVERS)
-        if self.loss == "hinge" and self.local_solver == "newton":
-            raise ValueError(
-                "local_solver='newton' needs loss='odm': the hinge loss takes local_solver='dcd' or 'auto'."
-            )
+        check_solver("local_solver", self.local_solver, self.loss)
         if self.n_partitions != "auto":
             check_integer("n_partitions", self.n_partitions, ">= 1, or 'auto'", lambda v: v >= 1)
         check_integer("branching", self.branching, ">= 2", lambda v: v >= 2)

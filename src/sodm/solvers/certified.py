@@ -1,4 +1,4 @@
-"""The exact machine with a certificate that holds: what single precision cannot show is finished in double."""
+"""The exact machine with a certificate: what single precision cannot show is finished in double."""
 
 from __future__ import annotations
 

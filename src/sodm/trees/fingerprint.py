@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 Content = tuple[Any, ...]
+_PACKAGES = {"site-packages", "dist-packages"}
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis))
 
 
@@ -104,8 +105,8 @@ def _is_installed(module: ModuleType) -> bool:
     file = getattr(module, "__file__", None)
     if file is None:
         return False
-    folders = (sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib"))
-    return any(Path(file).resolve().is_relative_to(Path(folder).resolve()) for folder in folders)
+    path, standard = Path(file).resolve(), Path(sysconfig.get_path("stdlib")).resolve()
+    return not _PACKAGES.isdisjoint(path.parts) or path.is_relative_to(standard)
 
 
 def _is_reached(module: ModuleType, function: Any) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 MOST_SHARES = 8  # more than so many parts are solved at once only if they need less than a share
 
-_BYTES = {"single": 4, "double": 8}
+_BYTES = 8  # of a value: what single precision cannot certify is finished in double
 _TILE = 256  # a Gram matrix is kept in tiles, and the last ones are not full
 
 
@@ -24,6 +24,6 @@ def part_share(cache_bytes: int, n_parts: int) -> int:
     return cache_bytes // min(n_parts, MOST_SHARES)
 
 
-def most_needed(n_rows: int, precision: str) -> int:
+def most_needed(n_rows: int) -> int:
     """Bytes of all kernel values of a part: more than these are never kept."""
-    return (-(-n_rows // _TILE) * _TILE) ** 2 * _BYTES[precision]
+    return (-(-n_rows // _TILE) * _TILE) ** 2 * _BYTES

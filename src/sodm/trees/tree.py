@@ -226,7 +226,7 @@ class _Training:
     def _part(self, group: Group, n_parts: int, **message: Any) -> Part:
         """A part of a level with so many parts, for the engine."""
         share = part_share(self.context.cache_bytes, n_parts)
-        needed = min(share, most_needed(len(group.index), self.context.precision))
+        needed = min(share, most_needed(len(group.index)))
         told = {"represented": group.represented, "cache_bytes": share, **group.start, **message}
         return Part(group.index, told, needed)
 
