@@ -43,7 +43,7 @@ struct OdmLoss {
     double slope(double m, double s) const {
         return s * (std::max(0.0, m - 1 - theta) / high - std::max(0.0, 1 - theta - m) / low);
     }
-    // The same without weight and scale, slope = s / low * shape_slope: for loops that have no time to divide.
+    // The same without weight and scale, for loops without the time to divide: slope = s / low * shape_slope.
     double shape_slope(double m) const {
         const double below = 1 - theta, above = 1 + theta;
         return m < below ? m - below : m > above ? upsilon * (m - above) : 0.0;
