@@ -24,6 +24,7 @@ from sodm.estimators.progress import make_progress
 from sodm.estimators.threads import threads_for
 from sodm.estimators.weights import check_sample_weight, class_weights
 from sodm.partition import StratifiedPartitioner
+from sodm.problem.csr import check_sparse
 from sodm.problem.evaluator import KernelEvaluator
 from sodm.problem.kernels import Kernel
 from sodm.problem.linear import (
@@ -232,7 +233,7 @@ class LinearODMClassifier(ClassifierMixin, BaseEstimator):
             self._check_parameters()
             X, y = validate_data(
                 self,
-                X,
+                check_sparse(X),
                 y,
                 accept_sparse="csr",
                 dtype=FLOATS,
@@ -289,7 +290,7 @@ class LinearODMClassifier(ClassifierMixin, BaseEstimator):
             self._need_two(known, False)
             X, y = validate_data(
                 self,
-                X,
+                check_sparse(X),
                 y,
                 reset=first,
                 accept_sparse="csr",
@@ -519,7 +520,9 @@ class LinearODMClassifier(ClassifierMixin, BaseEstimator):
         if eval_set is None:
             return None
         X, y = eval_set
-        X = canonical(check_array(X, accept_sparse="csr", dtype=FLOATS, accept_large_sparse=True))
+        X = canonical(
+            check_array(check_sparse(X), accept_sparse="csr", dtype=FLOATS, accept_large_sparse=True)
+        )
         y = column_or_1d(y)
         check_consistent_length(X, y)
         if X.shape[1] != self.n_features_in_:
@@ -561,7 +564,7 @@ class LinearODMClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         X = validate_data(
             self,
-            X,
+            check_sparse(X),
             reset=False,
             accept_sparse="csr",
             dtype=FLOATS,
@@ -680,7 +683,11 @@ class _Chunks:
         machine = self.machine
         validate_data(machine, chunk.X, skip_check_array=True, reset=self.first)
         X = check_array(
-            chunk.X, accept_sparse="csr", dtype=FLOATS, accept_large_sparse=True, ensure_all_finite=False
+            check_sparse(chunk.X),
+            accept_sparse="csr",
+            dtype=FLOATS,
+            accept_large_sparse=True,
+            ensure_all_finite=False,
         )
         X = machine._finite(X)
         y = np.asarray(column_or_1d(chunk.y))
