@@ -128,7 +128,8 @@ void bind_kernels(nb::module_& m) {
             },
             "p, q, pair, each, one of `Rounding`: how far computed kernel values can be from true ones.")
         .def_prop_ro("n", &Points::n)
-        .def_prop_ro("double", &Points::twice);
+        .def_prop_ro("double", &Points::twice)
+        .def_prop_ro("sparse", &Points::sparse, "Whether they are laid out as sparse rows.");
 
     m.def("block", &block, nb::arg("a"), nb::arg("b"), nb::arg("n_threads") = 1);
     m.def("symmetric_apply", &symmetric_apply, nb::arg("a"), nb::arg("weights"), nb::arg("n_threads") = 1);
