@@ -317,16 +317,17 @@ class KernelMachineClassifier(ClassifierMixin, BaseEstimator):
         kernel = self._evaluator()
         if kernel.kernel.name == "linear":
             return np.asarray(safe_sparse_dot(X, self.coef_.T, dense_output=True), dtype=np.float64)
-        support, coefficients = self.support_vectors_, self.dual_coef_.T
+        support: Any = self.support_vectors_
+        coefficients, made_dense = self.dual_coef_.T, False
         if kernel.precomputed:
             # X has a column for every row of the fit; those that support nothing have coefficient zero.
             support, coefficients = None, np.zeros((self.n_features_in_, len(self.dual_coef_)))
             coefficients[self.support_] = self.dual_coef_.T
         elif kernel.kernel.compiled:
             support, order = self._prepare(kernel)
-            coefficients = coefficients[order]
+            coefficients, made_dense = coefficients[order], not support.sparse
         values = np.empty((X.shape[0], len(self.dual_coef_)))
-        for block in query_blocks(X, dense=kernel.kernel.compiled and not support.sparse):
+        for block in query_blocks(X, dense=made_dense):
             values[block] = kernel.apply(X[block], support, coefficients)
         return values
 
