@@ -17,6 +17,7 @@ from sodm import CascadeClassifier, DCClassifier, LinearODMClassifier, ODMClassi
 from sodm.partition import ClusterPartitioner, RandomPartitioner, StratifiedPartitioner
 from sodm.partition.angle import minimal_principal_angle
 from sodm.problem.csr import check_csr
+from sodm.problem.evaluator import KernelEvaluator
 from sodm.problem.fold import fold, row_hashes
 from sodm.problem.kernels import Kernel
 from sodm.problem.rows import canonical
@@ -107,7 +108,7 @@ def test_what_is_wrong_is_named(fault: Callable[[Any], None], index: Any, dtype:
         canonical(broken(fault, dtype=dtype, index=index))
 
 
-KERNEL = Kernel("rbf", gamma=0.1)
+KERNEL = KernelEvaluator(Kernel("rbf", gamma=0.1))
 GOOD = rows()
 
 ENTRANCES: dict[str, Callable[[Any], Any]] = {
