@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from sodm.files import atomic_write
-from sodm.model.io import split
+from sodm.model.machines import has_kernel, regions_of, split
 
 
 def to_pickle(model: Any, path: str | os.PathLike[str]) -> None:
@@ -29,9 +29,9 @@ def to_pickle(model: Any, path: str | os.PathLike[str]) -> None:
     """
     _, machine = split(model)
     unmapped = _twin(machine)
-    if hasattr(machine, "support_vectors_"):
+    if has_kernel(machine):
         unmapped.support_vectors_ = _in_memory(machine.support_vectors_)
-    regions = getattr(machine, "_regions", None)
+    regions = regions_of(machine)
     if regions is not None:
         unmapped._regions = replace(regions, rows=_in_memory(regions.rows))
     if model is not machine:

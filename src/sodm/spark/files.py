@@ -9,7 +9,7 @@ from typing import Any
 from pyspark import SparkContext
 from pyspark.ml.util import DefaultParamsReader, DefaultParamsWriter, MLReader, MLWriter
 
-from sodm.model.io import load, save
+from sodm.model import load, save
 
 NAME = "machine.sodm"
 
