@@ -53,7 +53,7 @@ def cover(rows: MemoryRows, radius: float, rng: np.random.RandomState) -> BallCo
     weights = np.ones(rows.n) if rows.weights is None else rows.weights
     total = np.bincount(centre, weights, minlength=rows.n)
     centres = np.unique(centre)
-    return BallCover(centre, centres, total[centres], radius)
+    return BallCover(centre, centres, total[centres].astype(np.float64, copy=False), radius)
 
 
 def long_direction(rows: MemoryRows, rng: np.random.RandomState) -> Array:
