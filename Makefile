@@ -9,7 +9,7 @@ SOURCES := pyproject.toml CMakeLists.txt \
            $(shell find core bindings -type f) $(shell find src -type f -not -path '*/__pycache__/*')
 SANITIZERS := address,undefined thread
 
-.PHONY: demo test test-slow test-sanitize fuzz docs lint format bench-core bench-trees bench-linear bench-spark \
+.PHONY: demo test test-slow test-sanitize fuzz docs lint format stubs bench-core bench-trees bench-linear bench-spark \
         paper paper-quick clean help
 .DEFAULT_GOAL := help
 
@@ -60,6 +60,9 @@ lint: $(VENV)/.stamp-dev ## ruff, mypy, clang-format
 format: $(VENV)/.stamp-dev ## let the formatters rewrite the sources
 	$(BIN)/ruff check --fix . && $(BIN)/ruff format .
 	$(BIN)/clang-format -i $(shell find core bindings tests/core -name '*.?pp' -o -name '*.inc')
+
+stubs: $(VENV)/.stamp-dev ## the types of the compiled module, taken from the module itself
+	$(BIN)/python -m nanobind.stubgen -q -m sodm._core -o src/sodm/_core.pyi
 
 bench-core: $(VENV)/.stamp-bench ## speed of the exact machine against its peers
 	$(BIN)/python benchmarks/core.py

@@ -1,6 +1,11 @@
 // The parsers of text files.
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
+
+#include <optional>
+#include <tuple>
 
 #include "arrays.hpp"
 #include "module.hpp"
@@ -21,14 +26,20 @@ void with_threads(int n_threads, F work) {
     work(threads);
 }
 
-// None, or (line, column, message).
-nb::object error_of(const TextError& error) {
-    if (!error.line) return nb::none();
-    return nb::make_tuple(error.line, error.column, error.message);
+template <class T>
+using Array = nb::ndarray<nb::numpy, T>;
+using AnyIndices = nb::ndarray<nb::numpy>;  // int32 or int64
+
+// Nothing, or line, column and message.
+using Error = std::optional<std::tuple<Index, Index, std::string>>;
+
+Error error_of(const TextError& error) {
+    if (!error.line) return std::nullopt;
+    return std::make_tuple(error.line, error.column, error.message);
 }
 
 template <class Parser>
-nb::object feed(Parser& parser, Bytes block, int n_threads) {
+Error feed(Parser& parser, Bytes block, int n_threads) {
     with_threads(n_threads, [&](Threads& threads) {
         parser.feed(reinterpret_cast<const char*>(block.data()), block.size(), threads);
     });
@@ -36,7 +47,7 @@ nb::object feed(Parser& parser, Bytes block, int n_threads) {
 }
 
 template <class Parser>
-nb::object finish(Parser& parser, int n_threads) {
+Error finish(Parser& parser, int n_threads) {
     with_threads(n_threads, [&](Threads& threads) { parser.finish(threads); });
     return error_of(parser.error());
 }
@@ -46,38 +57,40 @@ std::vector<std::string> label_names(const Parser& parser) {
     return {parser.label_names().begin(), parser.label_names().end()};
 }
 
-// An array of n elements that are not set to anything yet.
+// An array whose elements are not set to anything yet.
 template <class T>
-T* empty(std::size_t n, nb::object& array, std::initializer_list<std::size_t> shape) {
+Array<T> empty(std::initializer_list<std::size_t> shape) {
+    std::size_t n = 1;
+    for (const std::size_t side : shape) n *= side;
     T* data = new T[n];
     nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
-    array = nb::cast(nb::ndarray<nb::numpy, T>(data, shape, owner));
-    return data;
+    return Array<T>(data, shape, owner);
 }
+
+using CsrRows = std::tuple<Array<double>, AnyIndices, AnyIndices, Array<std::int32_t>>;
 
 template <class I>
-nb::tuple take_rows(LibsvmParser& parser, int n_threads) {
+CsrRows take_rows(LibsvmParser& parser, int n_threads) {
     const std::size_t n = parser.rows(), m = parser.values();
-    nb::object labels, indptr, indices, data;
-    auto* label = empty<std::int32_t>(n, labels, {n});
-    auto* row = empty<I>(n + 1, indptr, {n + 1});
-    auto* index = empty<I>(m, indices, {m});
-    auto* value = empty<double>(m, data, {m});
-    with_threads(n_threads, [&](Threads& threads) { parser.take(label, row, index, value, threads); });
-    return nb::make_tuple(data, indices, indptr, labels);
+    auto label = empty<std::int32_t>({n});
+    auto indptr = empty<I>({n + 1}), indices = empty<I>({m});
+    auto value = empty<double>({m});
+    with_threads(n_threads, [&](Threads& threads) {
+        parser.take(label.data(), indptr.data(), indices.data(), value.data(), threads);
+    });
+    return {value, AnyIndices(indices), AnyIndices(indptr), label};
 }
 
-nb::tuple take_csr(LibsvmParser& parser, bool wide, int n_threads) {
+CsrRows take_csr(LibsvmParser& parser, bool wide, int n_threads) {
     return wide ? take_rows<std::int64_t>(parser, n_threads) : take_rows<std::int32_t>(parser, n_threads);
 }
 
-nb::tuple take_dense(CsvParser& parser, int n_threads) {
+std::tuple<Array<double>, Array<std::int32_t>> take_dense(CsvParser& parser, int n_threads) {
     const std::size_t n = parser.rows(), d = parser.features();
-    nb::object labels, data;
-    auto* label = empty<std::int32_t>(n, labels, {n});
-    auto* value = empty<double>(n * d, data, {n, d});
-    with_threads(n_threads, [&](Threads& threads) { parser.take(label, value, threads); });
-    return nb::make_tuple(data, labels);
+    auto label = empty<std::int32_t>({n});
+    auto value = empty<double>({n, d});
+    with_threads(n_threads, [&](Threads& threads) { parser.take(label.data(), value.data(), threads); });
+    return {value, label};
 }
 
 }  // namespace

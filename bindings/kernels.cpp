@@ -1,7 +1,9 @@
 // Kernel functions, points, and the three products on them.
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 
 #include <numeric>
+#include <tuple>
 
 #include "kernel/gram.hpp"
 #include "kernel/products.hpp"
@@ -123,12 +125,13 @@ void bind_kernels(nb::module_& m) {
                 Rounding r =
                     std::visit([&](const auto& set) { return rounding(*set, points.kernel); }, points.set);
                 const std::size_t n = r.p.size();
-                return nb::make_tuple(to_numpy(std::move(r.p), {n}), to_numpy(std::move(r.q), {n}), r.pair,
-                                      r.each, r.one);
+                return std::make_tuple(to_numpy(std::move(r.p), {n}), to_numpy(std::move(r.q), {n}), r.pair,
+                                       r.each, r.one);
             },
             "p, q, pair, each, one of `Rounding`: how far computed kernel values can be from true ones.")
         .def_prop_ro("n", &Points::n)
-        .def_prop_ro("double", &Points::twice);
+        .def_prop_ro("double", &Points::twice)
+        .def_prop_ro("sparse", &Points::sparse, "Whether they are laid out as sparse rows.");
 
     m.def("block", &block, nb::arg("a"), nb::arg("b"), nb::arg("n_threads") = 1);
     m.def("symmetric_apply", &symmetric_apply, nb::arg("a"), nb::arg("weights"), nb::arg("n_threads") = 1);

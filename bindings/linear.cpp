@@ -1,12 +1,14 @@
 // The linear machine: rows with labels and weights, the fused pass over them, and the sequential inner loops.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <tuple>
 
 #include "arrays.hpp"
 #include "base/linalg.hpp"
@@ -23,6 +25,7 @@ namespace sodm::bindings {
 namespace {
 
 using Labels = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Numbers = nb::ndarray<nb::numpy, double>;
 using MatrixOut = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 // Rows as Python holds them: views into its arrays, kept alive here, and the threads that work on them.
@@ -98,13 +101,13 @@ auto evaluate(Rows& self, const std::vector<int>& problems, Labels positive, Mat
         sums = self.pass->evaluate(loss, problems, positive.data(), w.data(), self.threads);
     }
     const std::size_t k = problems.size(), d = self.width();
-    nb::object curvature = nb::none();
+    std::optional<Numbers> curvature;
     if (self.kind == Curvature::diagonal)
-        curvature = nb::cast(to_numpy(std::move(sums.curvature), {k, d}));
+        curvature = to_numpy(std::move(sums.curvature), {k, d});
     else if (self.kind != Curvature::none)
-        curvature = nb::cast(to_numpy(std::move(sums.curvature), {k, d, d}));
-    return nb::make_tuple(to_numpy(std::move(sums.loss), {k}), to_numpy(std::move(sums.gradient), {k, d}),
-                          curvature);
+        curvature = to_numpy(std::move(sums.curvature), {k, d, d});
+    return std::make_tuple(to_numpy(std::move(sums.loss), {k}), to_numpy(std::move(sums.gradient), {k, d}),
+                           curvature);
 }
 
 auto times(Rows& self, const std::vector<int>& problems, Matrix v, const OdmLoss& loss) {
@@ -197,7 +200,7 @@ auto cover(Rows& self, Vector squared_norms, Vector key, IndexVector order, doub
 }
 
 // The solution of matrix x = right, or none if the matrix is not positive definite.
-nb::object solve_definite(Matrix matrix, Vector right, int n_threads) {
+std::optional<Numbers> solve_definite(Matrix matrix, Vector right, int n_threads) {
     const std::size_t n = matrix.shape(0);
     if (matrix.shape(1) != n || right.shape(0) != n)
         throw std::invalid_argument("expected n x n and n numbers");
@@ -210,7 +213,8 @@ nb::object solve_definite(Matrix matrix, Vector right, int n_threads) {
         definite = cholesky(a.data(), static_cast<Index>(n), threads);
         if (definite) cholesky_solve(a.data(), static_cast<Index>(n), b.data());
     }
-    return definite ? nb::cast(to_numpy(std::move(b), {n})) : nb::none();
+    if (!definite) return std::nullopt;
+    return to_numpy(std::move(b), {n});
 }
 
 }  // namespace

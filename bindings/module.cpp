@@ -20,4 +20,5 @@ NB_MODULE(_core, m) {
     sodm::bindings::bind_partition(m);
     sodm::bindings::bind_solve(m);
     sodm::bindings::bind_data(m);
+    sodm::bindings::bind_csr(m);
 }

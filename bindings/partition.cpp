@@ -1,6 +1,8 @@
 // Pivoted Cholesky, of kernel values from anywhere.
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
 
+#include <optional>
 #include <tuple>
 
 #include "kernel/pivoted_cholesky.hpp"
@@ -13,24 +15,26 @@ namespace {
 
 using Pivots = nb::ndarray<nb::numpy, Index>;
 using Doubles = nb::ndarray<nb::numpy, double>;
+using Values = nb::ndarray<nb::numpy>;  // float32 or float64
 
 template <class T>
-std::tuple<Pivots, Doubles, nb::object> to_python(PivotedCholesky<T>&& found, Index n, bool return_factor) {
+std::tuple<Pivots, Doubles, std::optional<Values>> to_python(PivotedCholesky<T>&& found, Index n,
+                                                             bool return_factor) {
     const std::size_t rank = found.pivots.size(), rows = static_cast<std::size_t>(n);
-    nb::object factor = nb::none();
+    std::optional<Values> factor;
     if (return_factor) {
         std::vector<T> dense(rows * rank);
         for (std::size_t i = 0; i < rows; ++i)
             std::copy_n(found.factor.data() + i * static_cast<std::size_t>(found.stride), rank,
                         dense.data() + i * rank);
-        factor = nb::cast(to_numpy(std::move(dense), {rows, rank}));
+        factor = Values(to_numpy(std::move(dense), {rows, rank}));
     }
     return {to_numpy(std::move(found.pivots), {rank}), to_numpy(std::move(found.residual), {rows}), factor};
 }
 
-auto factorise(nb::handle source_object, Index rank, Index first, double tolerance, bool return_factor,
-               int n_threads) {
-    const AnySource any = source_of(source_object);
+auto factorise(const SourceArgument& source_argument, Index rank, Index first, double tolerance,
+               bool return_factor, int n_threads) {
+    const AnySource any = source_argument.any;
     const Index n = size_of(any);
     return with_source(any, [&](const auto& source, bool) {
         auto factor = [&] {

@@ -28,6 +28,9 @@ struct Points {
         return points;
     }
     bool twice() const { return set.index() == 1; }
+    bool sparse() const {
+        return std::visit([](const auto& s) { return s->layout.sparse; }, set);
+    }
     Index n() const {
         return std::visit([](const auto& s) { return s->n; }, set);
     }

@@ -22,12 +22,12 @@ struct Result {
     double kernel_seconds;
 };
 
-Result solve(nb::handle source_object, Matrix signs, Vector weights, const std::string& loss, double lam,
-             double upsilon, double theta, const std::string& method, double tol, double violation,
-             int max_iter, std::size_t cache_bytes, std::uint64_t seed, int n_threads,
-             std::optional<Matrix> start, nb::object progress, const StopToken* stop,
+Result solve(const SourceArgument& source_argument, Matrix signs, Vector weights, const std::string& loss,
+             double lam, double upsilon, double theta, const std::string& method, double tol,
+             double violation, int max_iter, std::size_t cache_bytes, std::uint64_t seed, int n_threads,
+             std::optional<Matrix> start, std::optional<nb::callable> progress, const StopToken* stop,
              std::optional<Matrix> start_decision) {
-    const AnySource any = source_of(source_object);
+    const AnySource any = source_argument.any;
     const Index n = size_of(any);
     if (static_cast<Index>(signs.shape(1)) != n || static_cast<Index>(weights.shape(0)) != n)
         throw std::invalid_argument("signs and weights must have one entry per row of the source");
@@ -49,7 +49,7 @@ Result solve(nb::handle source_object, Matrix signs, Vector weights, const std::
     options.max_iter = max_iter;
     options.cache_bytes = cache_bytes;
     options.seed = seed;
-    if (!progress.is_none())
+    if (progress)
         options.progress = [&progress](const Progress& p) {
             nb::gil_scoped_acquire gil;
             nb::dict record;
@@ -58,7 +58,7 @@ Result solve(nb::handle source_object, Matrix signs, Vector weights, const std::
             record["iteration"] = p.iteration;
             record["gap"] = p.gap;
             record["violation"] = p.violation;
-            progress(record);
+            (*progress)(record);
         };
     double total = 0;
     for (Index i = 0; i < n; ++i) total += problem.weights[i];
@@ -101,7 +101,7 @@ void bind_solve(nb::module_& m) {
     nb::class_<FunctionSource>(m, "FunctionSource")
         .def(
             "__init__",
-            [](FunctionSource* self, Vector diagonal, double offset, nb::object function, bool twice) {
+            [](FunctionSource* self, Vector diagonal, double offset, nb::callable function, bool twice) {
                 new (self) FunctionSource{
                     std::move(function),
                     std::vector<double>(diagonal.data(), diagonal.data() + diagonal.shape(0)), offset, twice};

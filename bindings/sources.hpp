@@ -17,7 +17,7 @@ struct MatrixSource {
 
 // fn(rows, columns) -> array of kernel values
 struct FunctionSource {
-    nb::object function;
+    nb::callable function;
     std::vector<double> diagonal;
     double offset;
     bool twice;
@@ -25,12 +25,10 @@ struct FunctionSource {
 
 using AnySource = std::variant<const Points*, const MatrixSource*, const FunctionSource*>;
 
-inline AnySource source_of(nb::handle object) {
-    if (nb::isinstance<Points>(object)) return nb::cast<const Points*>(object);
-    if (nb::isinstance<MatrixSource>(object)) return nb::cast<const MatrixSource*>(object);
-    if (nb::isinstance<FunctionSource>(object)) return nb::cast<const FunctionSource*>(object);
-    throw nb::type_error("source must be Points, MatrixSource or FunctionSource");
-}
+// Any of them as an argument; told apart, and named in signatures, by the caster below.
+struct SourceArgument {
+    AnySource any;
+};
 
 template <class T>
 typename FunctionKernel<T>::Function python_kernel(const FunctionSource& source) {
@@ -86,3 +84,25 @@ inline Index size_of(const AnySource& any) {
 }
 
 }  // namespace sodm::bindings
+
+namespace nanobind::detail {
+
+template <>
+struct type_caster<sodm::bindings::SourceArgument> {
+    NB_TYPE_CASTER(sodm::bindings::SourceArgument, const_name("Points | MatrixSource | FunctionSource"))
+
+    bool from_python(handle source, uint8_t, cleanup_list*) noexcept {
+        using namespace sodm::bindings;
+        if (isinstance<Points>(source))
+            value.any = inst_ptr<Points>(source);
+        else if (isinstance<MatrixSource>(source))
+            value.any = inst_ptr<MatrixSource>(source);
+        else if (isinstance<FunctionSource>(source))
+            value.any = inst_ptr<FunctionSource>(source);
+        else
+            return false;
+        return true;
+    }
+};
+
+}  // namespace nanobind::detail

@@ -13,7 +13,7 @@ from scipy import sparse
 from sklearn.metrics.pairwise import chi2_kernel
 from sklearn.svm import SVC
 
-from sodm import _core
+from sodm import ODMClassifier, _core
 from sodm.problem.evaluator import KernelEvaluator
 from sodm.problem.kernels import Kernel, resolve_gamma
 
@@ -193,6 +193,40 @@ def test_gamma_counts_weights_as_copies() -> None:
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
 def test_gamma_of_constant_features_is_one(form: Any) -> None:
     assert resolve_gamma("scale", form(np.zeros((5, 3)))) == 1.0
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("shift", [0.0, 1e3, 1e7])
+@pytest.mark.parametrize("share", [1.0, 0.999, 0.3])
+def test_gamma_is_the_same_for_dense_and_sparse_however_far_off(
+    dtype: Any, shift: float, share: float
+) -> None:
+    rng = np.random.default_rng(0)
+    X = ((rng.normal(size=(200, 20)) + shift) * (rng.random((200, 20)) < share)).astype(dtype)
+    X[7] = 0
+    for weights in (None, rng.integers(1, 5, size=200).astype(float)):
+        dense = resolve_gamma("scale", X, weights)
+        assert resolve_gamma("scale", sparse.csr_matrix(X), weights) == pytest.approx(dense, rel=1e-9)
+    assert resolve_gamma("scale", X) == pytest.approx(1 / (20 * X.astype(np.float64).var()), rel=1e-9)
+
+
+@pytest.mark.parametrize("make", [sparse.csr_matrix, sparse.coo_array, sparse.csc_matrix])
+def test_a_callable_may_return_a_sparse_matrix(make: Any) -> None:
+    rng = np.random.default_rng(0)
+    X = np.maximum(rng.normal(size=(80, 6)), 0)
+    y = (X[:, 0] > X[:, 1]).astype(int)
+
+    def dense(A: Any, B: Any) -> Any:
+        return np.maximum(A @ B.T, 0.0)
+
+    one = ODMClassifier(kernel=dense, random_state=0).fit(X, y)
+    other = ODMClassifier(kernel=lambda A, B: make(dense(A, B)), random_state=0).fit(X, y)
+    np.testing.assert_array_equal(other.decision_function(X), one.decision_function(X))
+    again = ODMClassifier(kernel=lambda A, B: A @ B.T, random_state=0)  # of CSR matrices it is CSR
+    again.fit(sparse.csr_matrix(X), y)
+    np.testing.assert_allclose(
+        again.decision_function(X[:5]), one.decision_function(X[:5]), rtol=1e-3, atol=1e-3
+    )
 
 
 def test_points_of_a_nameless_kernel_are_refused() -> None:

@@ -6,6 +6,7 @@ import pickle
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import pytest
 from scipy import sparse
 from sklearn.datasets import load_iris, make_classification
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 from sklearn.svm import SVC
 
 import sodm
@@ -249,6 +250,32 @@ def test_pickles_stand_alone(tmp_path: Path, rows: Any) -> None:
     assert int(ran.stdout) == len(machine.support_)
     again = pickle.loads((tmp_path / "m.pkl").read_bytes())
     assert np.array_equal(again.decision_function(rows), machine.decision_function(rows))
+
+
+class Witness:
+    """Looks, in the middle of the pickling, at the model that is being pickled."""
+
+    def __init__(self, look: Callable[[], Any]) -> None:
+        self.look, self.seen = look, None
+
+    def __reduce__(self) -> Any:
+        self.seen = self.look()
+        return int, ()
+
+
+@pytest.mark.parametrize("scaled", [False, True])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+def test_a_pickle_leaves_the_model_alone(tmp_path: Path, form: Any, scaled: bool) -> None:
+    machine = ODMClassifier().fit(form(X), Y)
+    model = make_pipeline(MaxAbsScaler(), machine).fit(form(X), Y) if scaled else machine
+    vectors = machine.support_vectors_
+    machine.witness = Witness(lambda: machine.support_vectors_)
+    before = dict(vars(machine)), dict(vars(model))
+    to_pickle(model, tmp_path / "m.pkl")
+    assert machine.witness.seen is vectors  # in another thread it would go on deciding with them
+    assert dict(vars(machine)) == before[0] and dict(vars(model)) == before[1]
+    again = pickle.loads((tmp_path / "m.pkl").read_bytes())
+    assert np.array_equal(again.decision_function(form(X)), model.decision_function(form(X)))
 
 
 @pytest.mark.parametrize("rho", [0.3, -2.0])

@@ -31,7 +31,8 @@ from sodm import (
     SODMClassifier,
 )
 from sodm.model import ModelFileError, container, describe
-from sodm.model.io import expansion, stored_margins
+from sodm.model.loading import stored_margins
+from sodm.model.machines import expansion
 
 STORED = Path(__file__).parent / "data"
 X, Y = make_classification(200, 6, random_state=0)

@@ -179,7 +179,7 @@ def test_many_queries_are_taken_in_pieces(monkeypatch: pytest.MonkeyPatch) -> No
     X, y = rows_and_labels(100)
     machine = ODMClassifier().fit(X, y)
     whole = machine.decision_function(X)
-    monkeypatch.setattr("sodm.estimators.base.QUERIES_AT_ONCE", 35)
+    monkeypatch.setattr("sodm.problem.query_blocks.QUERIES_AT_ONCE", 35)
     np.testing.assert_array_equal(machine.decision_function(X), whole)
 
 

@@ -268,6 +268,46 @@ void PointKernel<T>::load_sparse_columns(Workspace<T>& work) const {
     }
 }
 
+// Rows of a tile, their features renumbered as the panel's are. Products with features that the panel does
+// not have are left out, but every product stays in the one of two sums (see pair_sparse) that it would be in
+// if they were not: so a kernel value does not depend on which other columns are in the panel.
+template <class T>
+void PointKernel<T>::gather_sparse_rows(Subset rows, Index first, int count, Workspace<T>& work) const {
+    std::size_t entries = 0;
+    for (int r = 0; r < count; ++r) {
+        const auto i = static_cast<std::size_t>(rows[first + r]);
+        entries += static_cast<std::size_t>(x_.ptr[i + 1] - x_.ptr[i]) + 1;
+    }
+    work.row_value.resize(entries);
+    work.row_feature.resize(entries);
+    work.row_ptr.assign(1, 0);
+    // Only products vanish with the column's value; differences need every feature of the row.
+    const bool leave_out = renumbers() && x_.layout.pairing == Pairing::product;
+    std::size_t at = 0;
+    for (int r = 0; r < count; ++r) {
+        const auto i = static_cast<std::size_t>(rows[first + r]);
+        const auto begin = static_cast<std::size_t>(x_.ptr[i]), end = static_cast<std::size_t>(x_.ptr[i + 1]);
+        std::size_t next[2] = {at, at + 1};  // places of the first sum and of the second alternate
+        for (std::size_t e = begin; e < end; ++e) {
+            std::int32_t f = x_.feature[e];
+            if (renumbers()) f = work.slot_of_feature[static_cast<std::size_t>(f)];
+            if (leave_out && f == 0) continue;
+            std::size_t& place = next[(e - begin) & 1];
+            work.row_feature[place] = f;
+            work.row_value[place] = x_.value[e];
+            place += 2;
+        }
+        const std::size_t stop = leave_out ? std::max(next[0], next[1] - 1) : at + (end - begin);
+        for (std::size_t& place : next)
+            for (; place < stop; place += 2) {
+                work.row_feature[place] = 0;
+                work.row_value[place] = T(0);
+            }
+        at = stop;
+        work.row_ptr.push_back(static_cast<std::int64_t>(at));
+    }
+}
+
 template <class T>
 void PointKernel<T>::tile(Subset rows, Index first, int count, Workspace<T>& work, T* out) const {
     constexpr int W = kPanel<T>;
@@ -286,31 +326,7 @@ void PointKernel<T>::tile(Subset rows, Index first, int count, Workspace<T>& wor
     }
     if (x_.layout.sparse) {
         const Index slots = static_cast<Index>(work.panels.size()) / lanes;
-        work.row_ptr.assign(1, 0);
-        work.row_feature.clear();
-        Index entries = 0;
-        for (int r = 0; r < count; ++r) {
-            const auto i = static_cast<std::size_t>(rows[first + r]);
-            entries += x_.ptr[i + 1] - x_.ptr[i];
-        }
-        work.row_value.resize(static_cast<std::size_t>(entries));
-        std::size_t at = 0;
-        for (int r = 0; r < count; ++r) {
-            const auto i = static_cast<std::size_t>(rows[first + r]);
-            for (auto e = static_cast<std::size_t>(x_.ptr[i]); e < static_cast<std::size_t>(x_.ptr[i + 1]);
-                 ++e) {
-                std::int32_t f = x_.feature[e];
-                if (renumbers()) {
-                    f = work.slot_of_feature[static_cast<std::size_t>(f)];
-                    // Only products vanish with the column's value; differences need every feature of the
-                    // row.
-                    if (f == 0 && x_.layout.pairing == Pairing::product) continue;
-                }
-                work.row_feature.push_back(f);
-                work.row_value[at++] = x_.value[e];
-            }
-            work.row_ptr.push_back(static_cast<std::int64_t>(at));
-        }
+        gather_sparse_rows(rows, first, count, work);
         for (int p = 0; p < lanes; p += W)
             ops.pair_sparse(x_.layout.pairing, work.row_value.data(), work.row_feature.data(),
                             work.row_ptr.data(), count,

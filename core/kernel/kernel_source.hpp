@@ -167,6 +167,7 @@ class PointKernel : public KernelSource<T> {
                x_.layout.pairing == Pairing::product && x_.features <= kDepth;
     }
     const T* gather_rows(Subset rows, Index first, int count, Workspace<T>& work) const;
+    void gather_sparse_rows(Subset rows, Index first, int count, Workspace<T>& work) const;
     void load_dense_columns(Workspace<T>& work) const;
     void load_sparse_columns(Workspace<T>& work) const;
     bool renumbers() const { return x_.features > 4096; }

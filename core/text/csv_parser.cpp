@@ -125,6 +125,12 @@ class Lines {
     std::string unquoted_;
 };
 
+void parse_chunk(const CsvOptions& options, const char* p, const char* end, CsvChunk& chunk) {
+    Lines(options, chunk).parse(p, end);
+    give_back(chunk.label);
+    give_back(chunk.value);
+}
+
 }  // namespace
 
 CsvParser::CsvParser(CsvOptions options) : options_(std::move(options)) {
@@ -138,13 +144,13 @@ CsvParser::CsvParser(CsvOptions options) : options_(std::move(options)) {
 
 void CsvParser::feed(const char* data, std::size_t size, Threads& threads) {
     text_.feed(data, size, threads, [this](const char* p, const char* end, CsvChunk& chunk) {
-        Lines(options_, chunk).parse(p, end);
+        parse_chunk(options_, p, end, chunk);
     });
 }
 
 void CsvParser::finish(Threads& threads) {
     text_.finish(threads, [this](const char* p, const char* end, CsvChunk& chunk) {
-        Lines(options_, chunk).parse(p, end);
+        parse_chunk(options_, p, end, chunk);
     });
     finished_ = !text_.error.line;
     rows_ = 0;

@@ -112,6 +112,14 @@ class Lines {
     Index last_ = -1;
 };
 
+void parse_chunk(const LibsvmOptions& options, const char* p, const char* end, LibsvmChunk& chunk) {
+    Lines(options, chunk).parse(p, end);
+    give_back(chunk.label);
+    give_back(chunk.length);
+    give_back(chunk.index);
+    give_back(chunk.value);
+}
+
 }  // namespace
 
 void LibsvmParser::feed(const char* data, std::size_t size, Threads& threads) {
@@ -121,13 +129,13 @@ void LibsvmParser::feed(const char* data, std::size_t size, Threads& threads) {
     }
     begun_ = begun_ || size > 0;
     text_.feed(data, size, threads, [this](const char* p, const char* end, LibsvmChunk& chunk) {
-        Lines(options_, chunk).parse(p, end);
+        parse_chunk(options_, p, end, chunk);
     });
 }
 
 void LibsvmParser::finish(Threads& threads) {
     text_.finish(threads, [this](const char* p, const char* end, LibsvmChunk& chunk) {
-        Lines(options_, chunk).parse(p, end);
+        parse_chunk(options_, p, end, chunk);
     });
     finished_ = !text_.error.line;
     rows_ = values_ = features_ = 0;

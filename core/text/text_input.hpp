@@ -44,6 +44,17 @@ class Labels {
     std::int32_t last_ = -1;
 };
 
+// What a vector set aside and did not use is given back, if it is more than it uses: text may hold far less
+// than its size lets expect.
+template <class T>
+void give_back(std::vector<T>& values) {
+    if (values.capacity() / 2 > values.size()) values.shrink_to_fit();
+}
+
+// A line has to be held whole. This is room for ten million values; a longer one is no row but a mistake or
+// an attack, since a few packed kilobytes can be gigabytes of blanks.
+constexpr std::size_t kLongestLine = std::size_t(1) << 27;
+
 // Runs a line parser over a text that arrives in blocks of any size. Lines are cut into chunks by size alone;
 // every chunk is parsed on its own, so what comes out does not depend on threads or blocks.
 //
@@ -66,19 +77,18 @@ class ChunkedText {
         std::vector<std::pair<const char*, const char*>> pieces;
         const char* first = static_cast<const char*>(size ? std::memchr(data, '\n', size) : nullptr);
         if (!first) {
-            rest_.append(data, size);
+            keep(data, end);
             return;
         }
         std::string begun;
         if (!rest_.empty()) {
-            begun = std::move(rest_);
+            begun.swap(rest_);
             begun.append(data, first + 1);
             pieces.emplace_back(begun.data(), begun.data() + begun.size());
             data = first + 1;
         }
         const char* tail = end;
         while (tail > data && tail[-1] != '\n') --tail;
-        rest_.assign(tail, end);
         while (data < tail) {
             const char* cut = data + std::min<std::size_t>(chunk_bytes, tail - data);
             cut = static_cast<const char*>(std::memchr(cut - 1, '\n', tail - cut + 1)) + 1;
@@ -86,6 +96,7 @@ class ChunkedText {
             data = cut;
         }
         run(pieces, threads, parse);
+        if (!error.line) keep(tail, end);
     }
 
     template <class Parse>
@@ -99,6 +110,15 @@ class ChunkedText {
   private:
     static constexpr std::size_t chunk_bytes = std::size_t(1) << 20;
     std::string rest_;  // a line whose end has not arrived yet
+
+    void keep(const char* first, const char* last) {
+        rest_.append(first, last);
+        if (rest_.size() <= kLongestLine) return;
+        error = {lines + 1, static_cast<Index>(kLongestLine) + 1,
+                 "this line is longer than " + std::to_string(kLongestLine >> 20) +
+                     " MiB: is the file what it should be?"};
+        rest_ = std::string();
+    }
 
     template <class Parse>
     void run(const std::vector<std::pair<const char*, const char*>>& pieces, Threads& threads,
@@ -120,6 +140,7 @@ class ChunkedText {
             renumber.emplace_back();
             for (const std::string& name : chunk.labels.names())
                 renumber.back().push_back(labels.number_of(name));
+            chunk.labels = Labels();
         }
     }
 };

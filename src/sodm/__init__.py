@@ -7,7 +7,8 @@ from sodm.estimators.dip import DiPClassifier
 from sodm.estimators.linear import LinearODMClassifier
 from sodm.estimators.odm import ODMClassifier
 from sodm.estimators.sodm import SODMClassifier
-from sodm.model.io import load, save
+from sodm.model.loading import load
+from sodm.model.saving import save
 from sodm.plots.margins import MarginDistributionDisplay
 
 __version__ = "0.1.0"

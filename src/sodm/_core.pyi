@@ -1,4 +1,210 @@
-# What the compiled module offers is documented where it is bound (bindings/); to a type checker it is opaque.
-from typing import Any
+"""The compiled core of sodm."""
 
-def __getattr__(name: str) -> Any: ...
+from collections.abc import Callable, Sequence
+from typing import Annotated, overload
+
+import numpy
+from numpy.typing import NDArray
+
+
+def resolve_threads(n_jobs: int) -> int:
+    """Threads to use for n_jobs (-1: all cores)."""
+
+def simd_name() -> str:
+    """The instruction set in use."""
+
+def simd_select(name: str) -> bool:
+    """Pin an instruction set; False if it is not to be had."""
+
+class KernelFunction:
+    def __init__(self, kind: str, gamma: float = 1.0, coef0: float = 0.0, degree: int = 3, offset: float = 0.0) -> None: ...
+
+class Points:
+    @staticmethod
+    def dense(x: Annotated[NDArray, dict(device='cpu', writable=False)], kernel: KernelFunction, double: bool = False, like: Points | None = None) -> Points: ...
+
+    @staticmethod
+    def csr(data: Annotated[NDArray, dict(device='cpu', writable=False)], indices: Annotated[NDArray, dict(device='cpu', writable=False)], indptr: Annotated[NDArray, dict(device='cpu', writable=False)], features: int, kernel: KernelFunction, double: bool = False, like: Points | None = None) -> Points: ...
+
+    def rounding(self) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64], float, float, float]:
+        """
+        p, q, pair, each, one of `Rounding`: how far computed kernel values can be from true ones.
+        """
+
+    @property
+    def n(self) -> int: ...
+
+    @property
+    def double(self) -> bool: ...
+
+    @property
+    def sparse(self) -> bool:
+        """Whether they are laid out as sparse rows."""
+
+def block(a: Points, b: Points, n_threads: int = 1) -> NDArray[numpy.float64]: ...
+
+def symmetric_apply(a: Points, weights: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], n_threads: int = 1) -> NDArray[numpy.float64]: ...
+
+def apply(a: Points, b: Points, weights: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], n_threads: int = 1) -> NDArray[numpy.float64]: ...
+
+class MarginLoss:
+    def __init__(self, low: float, high: float, upsilon: float) -> None: ...
+
+class DualLoss:
+    def __init__(self, hinge: bool, margin: MarginLoss, scale: float) -> None: ...
+
+def solve_definite(matrix: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], right: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int = 1) -> NDArray[numpy.float64] | None: ...
+
+class LinearRows:
+    @staticmethod
+    def dense(x: Annotated[NDArray, dict(device='cpu', writable=False)], labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, bias: float = 0.0, n_threads: int = 1) -> LinearRows: ...
+
+    @staticmethod
+    def csr(data: Annotated[NDArray, dict(device='cpu', writable=False)], indices: Annotated[NDArray, dict(device='cpu', writable=False)], indptr: Annotated[NDArray, dict(device='cpu', writable=False)], features: int, labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, bias: float = 0.0, n_threads: int = 1) -> LinearRows: ...
+
+    @property
+    def n(self) -> int: ...
+
+    @property
+    def width(self) -> int: ...
+
+    def finite(self) -> bool: ...
+
+    def squared_norms(self) -> NDArray[numpy.float64]: ...
+
+    def start_pass(self, n_problems: int, curvature: str) -> None: ...
+
+    def evaluate(self, problems: Sequence[int], positive: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], w: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], loss: MarginLoss) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64] | None]: ...
+
+    def times(self, problems: Sequence[int], v: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], loss: MarginLoss) -> NDArray[numpy.float64]: ...
+
+    def decisions(self, w: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]: ...
+
+    def svrg_steps(self, positive: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], loss: MarginLoss, scale: float, step: float, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], anchor: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], mean: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], w: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None: ...
+
+    def dual_sweep(self, positive: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], loss: DualLoss, squared_norms: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], duals: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], w: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> NDArray[numpy.float64]: ...
+
+    def ball_cover(self, squared_norms: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], key: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], radius: float) -> NDArray[numpy.int64]: ...
+
+def fold_dense(x: Annotated[NDArray, dict(device='cpu', writable=False)], labels: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int = 1) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64]]: ...
+
+def fold_csr(data: Annotated[NDArray, dict(device='cpu', writable=False)], indices: Annotated[NDArray, dict(device='cpu', writable=False)], indptr: Annotated[NDArray, dict(device='cpu', writable=False)], features: int, labels: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int = 1) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64]]: ...
+
+def hash_dense(x: Annotated[NDArray, dict(device='cpu', writable=False)], n_threads: int = 1, labels: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> NDArray[numpy.uint64]: ...
+
+def hash_csr(data: Annotated[NDArray, dict(device='cpu', writable=False)], indices: Annotated[NDArray, dict(device='cpu', writable=False)], indptr: Annotated[NDArray, dict(device='cpu', writable=False)], features: int, n_threads: int = 1, labels: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> NDArray[numpy.uint64]: ...
+
+def pivoted_cholesky(source: Points | MatrixSource | FunctionSource, rank: int, first: int = -1, tolerance: float = 0.0, return_factor: bool = False, n_threads: int = 1) -> tuple[NDArray[numpy.int64], NDArray[numpy.float64], NDArray | None]:
+    """
+    (pivots, residual, factor or None): greedy partial Cholesky factor of the source's Gram matrix.
+    """
+
+class Interrupted(Exception):
+    pass
+
+class StopToken:
+    def __init__(self) -> None: ...
+
+    def stop(self) -> None:
+        """Ask every solver that was given this token to stop soon."""
+
+    @property
+    def stopped(self) -> bool: ...
+
+class MatrixSource:
+    def __init__(self, matrix: Annotated[NDArray, dict(device='cpu', writable=False)], offset: float = 0.0, double: bool = False) -> None: ...
+
+class FunctionSource:
+    def __init__(self, diagonal: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], offset: float, function: Callable, double: bool = False) -> None: ...
+
+class Result:
+    @property
+    def duals(self) -> NDArray[numpy.float64]: ...
+
+    @property
+    def decision(self) -> NDArray[numpy.float64]: ...
+
+    @property
+    def objective(self) -> NDArray[numpy.float64]: ...
+
+    @property
+    def gap(self) -> NDArray[numpy.float64]: ...
+
+    @property
+    def violation(self) -> NDArray[numpy.float64]: ...
+
+    @property
+    def iterations(self) -> NDArray[numpy.int32]: ...
+
+    @property
+    def converged(self) -> NDArray[numpy.int32]: ...
+
+    @property
+    def method(self) -> str: ...
+
+    @property
+    def shift(self) -> float: ...
+
+    @property
+    def evaluations(self) -> int: ...
+
+    @property
+    def kernel_seconds(self) -> float: ...
+
+def solve(source: Points | MatrixSource | FunctionSource, signs: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], loss: str, lam: float, upsilon: float, theta: float, method: str, tol: float, violation: float, max_iter: int, cache_bytes: int, seed: int, n_threads: int, start: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None, progress: Callable | None, stop: StopToken | None = None, start_decision: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None) -> Result: ...
+
+class LibsvmParser:
+    def __init__(self, zero_based: bool = False, features: int = -1) -> None: ...
+
+    def feed(self, block: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int = 1) -> tuple[int, int, str] | None:
+        """
+        Parse a block of the text; None, or the first error as (line, column, message).
+        """
+
+    def finish(self, n_threads: int = 1) -> tuple[int, int, str] | None: ...
+
+    def take(self, wide: bool, n_threads: int = 1) -> tuple[NDArray[numpy.float64], NDArray, NDArray, NDArray[numpy.int32]]:
+        """data, indices, indptr and label numbers; leaves the parser empty."""
+
+    @property
+    def label_names(self) -> list[str]: ...
+
+    @property
+    def open_ended(self) -> bool: ...
+
+    @property
+    def rows(self) -> int: ...
+
+    @property
+    def values(self) -> int: ...
+
+    @property
+    def features(self) -> int: ...
+
+class CsvParser:
+    def __init__(self, separator: str, columns: int, label_column: int, lines_before: int, names: Sequence[str]) -> None: ...
+
+    def feed(self, block: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int = 1) -> tuple[int, int, str] | None: ...
+
+    def finish(self, n_threads: int = 1) -> tuple[int, int, str] | None: ...
+
+    def take(self, n_threads: int = 1) -> tuple[NDArray[numpy.float64], NDArray[numpy.int32]]:
+        """Values by row and column, and label numbers; leaves the parser empty."""
+
+    @property
+    def label_names(self) -> list[str]: ...
+
+    @property
+    def open_ended(self) -> bool: ...
+
+    @property
+    def rows(self) -> int: ...
+
+@overload
+def check_csr(indptr: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: int) -> tuple[str, bool]:
+    """
+    What is wrong with these parts of a CSR matrix, '' if nothing, and whether indices ascend.
+    """
+
+@overload
+def check_csr(indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: int) -> tuple[str, bool]: ...

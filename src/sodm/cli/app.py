@@ -108,6 +108,7 @@ def train(
     separator: o.SeparatorOption = None,
     zero_based: o.ZeroBasedOption = False,
     cache: o.CacheOption = False,
+    max_expansion: o.MaxExpansionOption = 200.0,
     time_limit: o.TimeLimitOption = None,
     checkpoint: Annotated[
         Path | None,
@@ -150,7 +151,7 @@ def train(
     from sodm.cli.train import Settings
     from sodm.cli.train import train as run
 
-    source = Source(data, format.value, label, header, separator, zero_based, cache, threads)
+    source = Source(data, format.value, label, header, separator, zero_based, cache, threads, max_expansion)
     run(
         source,
         parameters,
@@ -172,6 +173,7 @@ def predict(
     separator: o.SeparatorOption = None,
     zero_based: o.ZeroBasedOption = False,
     cache: o.CacheOption = False,
+    max_expansion: o.MaxExpansionOption = 200.0,
     threads: o.ThreadsOption = None,
     json: o.JsonOption = False,
     quiet: o.QuietOption = False,
@@ -184,7 +186,7 @@ def predict(
     from sodm.cli.inputs import Source
     from sodm.cli.score import predict as run
 
-    source = Source(data, format.value, label, header, separator, zero_based, cache, threads)
+    source = Source(data, format.value, label, header, separator, zero_based, cache, threads, max_expansion)
     run(source, model, out, decision, json, quiet)
 
 
@@ -201,6 +203,7 @@ def evaluate(
     separator: o.SeparatorOption = None,
     zero_based: o.ZeroBasedOption = False,
     cache: o.CacheOption = False,
+    max_expansion: o.MaxExpansionOption = 200.0,
     threads: o.ThreadsOption = None,
     json: o.JsonOption = False,
     quiet: o.QuietOption = False,
@@ -209,7 +212,7 @@ def evaluate(
     from sodm.cli.inputs import Source
     from sodm.cli.score import evaluate as run
 
-    source = Source(data, format.value, label, header, separator, zero_based, cache, threads)
+    source = Source(data, format.value, label, header, separator, zero_based, cache, threads, max_expansion)
     run(source, model, plot, json, quiet)
 
 
@@ -226,6 +229,7 @@ def tune(
     separator: o.SeparatorOption = None,
     zero_based: o.ZeroBasedOption = False,
     cache: o.CacheOption = False,
+    max_expansion: o.MaxExpansionOption = 200.0,
     time_limit: o.TimeLimitOption = None,
     memory: o.MemoryOption = "500MB",
     threads: o.ThreadsOption = None,
@@ -237,7 +241,7 @@ def tune(
     from sodm.cli.inputs import Source
     from sodm.cli.tune import tune as run
 
-    source = Source(data, format.value, label, header, separator, zero_based, cache, threads)
+    source = Source(data, format.value, label, header, separator, zero_based, cache, threads, max_expansion)
     run(source, kernel.value, degree, coef0, scale.value, seed, o.megabytes(memory), time_limit, json, quiet)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import sodm
 from sodm.cli.output import show
 from sodm.model import describe, from_libsvm, to_libsvm, to_onnx, to_pickle
-from sodm.model.io import stored_margins
+from sodm.model.loading import stored_margins
 
 FORMATS = {
     ".sodm": "sodm",

@@ -13,6 +13,7 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
 from sodm import data
 from sodm.data import DataError, Dataset
+from sodm.data.limits import MAX_EXPANSION
 from sodm.data.read import format_of
 
 DENSE_BYTES = 2**28  # up to this a sparse matrix is made dense, whatever its density
@@ -30,6 +31,7 @@ class Source:
     zero_based: bool = False
     cache: bool = False
     n_threads: int | None = None
+    max_expansion: float = MAX_EXPANSION
 
     def read(self, *, n_features: int | None = None, labels_needed: bool = True) -> Dataset:
         """The data; a name that is no file but a known set is loaded by name."""
@@ -66,6 +68,7 @@ class Source:
             n_features=n_features,
             cache=self.cache,
             n_threads=self.n_threads,
+            max_expansion=self.max_expansion,
         )
 
 

@@ -9,7 +9,8 @@ import sodm
 from sodm.cli.output import show
 from sodm.cli.score import draw
 from sodm.model import describe
-from sodm.model.io import split, stored_margins
+from sodm.model.loading import stored_margins
+from sodm.model.machines import split
 
 
 def inspect(model_path: Path, plot: Path | None, as_json: bool) -> None:

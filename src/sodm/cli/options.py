@@ -85,6 +85,15 @@ ZeroBasedOption = Annotated[
 CacheOption = Annotated[
     bool, typer.Option("--cache", help="Keep parsed text beside the file.", rich_help_panel=DATA)
 ]
+MaxExpansionOption = Annotated[
+    float,
+    typer.Option(
+        "--max-expansion",
+        min=1,
+        help="How many times its size a data file may unpack to.",
+        rich_help_panel=DATA,
+    ),
+]
 ThreadsOption = Annotated[
     int | None,
     typer.Option("--threads", min=1, help="Threads; all cores if not given.", rich_help_panel=COMPUTING),

@@ -16,7 +16,7 @@ from sodm.cli.inputs import Source, rows_for
 from sodm.cli.output import show
 from sodm.data import DataError, Dataset
 from sodm.files import atomic_write
-from sodm.model.io import split
+from sodm.model.machines import split
 from sodm.plots.margins import MarginDistributionDisplay, margins_of
 
 VALUES_AT_ONCE = 2**24  # of X made dense at a time

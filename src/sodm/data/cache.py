@@ -19,10 +19,13 @@ import numpy as np
 from scipy import sparse
 
 from sodm.data.dataset import Dataset
+from sodm.data.limits import Limit
+from sodm.data.npy_arrays import load_npz
 from sodm.files import atomic_write
 
 SUFFIX = ".sodm-cache.npz"
 VERSION = 1
+_ARRAYS = ("X", "data", "indices", "indptr", "shape", "y", "feature_names")
 
 
 def cached(
@@ -65,19 +68,22 @@ def _key(path: str | os.PathLike[str], options: dict[str, Any]) -> str:
 def _load(kept: str, key: str) -> Dataset | None:
     """The data set, or None if there is none, or not this one, or it is damaged."""
     try:
-        with np.load(kept, allow_pickle=False) as arrays:
-            if str(arrays["key"]) != key:
-                return None
-            y = arrays.get("y")
-            names = tuple(arrays["feature_names"].tolist()) if "feature_names" in arrays else None
-            if "X" in arrays:
-                return Dataset(arrays["X"], y, names)
-            X = sparse.csr_matrix(
-                (arrays["data"], arrays["indices"], arrays["indptr"]), shape=tuple(arrays["shape"])
-            )
-            X.has_canonical_format = True
-            return Dataset(X, y, names)
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error):
+        held = os.stat(kept).st_size
+        limit = Limit(kept, held, held)  # nothing in it is packed, so nothing expands
+        if str(load_npz(kept, limit, ["key"])[0]["key"]) != key:
+            return None
+        arrays, _ = load_npz(kept, limit, _ARRAYS)
+        y = arrays.get("y")
+        names = tuple(arrays["feature_names"].tolist()) if "feature_names" in arrays else None
+        if "X" in arrays:
+            return Dataset(arrays["X"], y, names)
+        X = sparse.csr_matrix(
+            (arrays["data"], arrays["indices"], arrays["indptr"]), shape=tuple(arrays["shape"])
+        )
+        X.check_format(full_check=True)
+        X.has_canonical_format = True
+        return Dataset(X, y, names)
+    except (OSError, ValueError, KeyError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error):
         return None
 
 

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sodm.data.limits import Limit
+
 _INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
@@ -43,8 +45,15 @@ class Dataset:
         yield self.y
 
 
-def labels_from_text(names: Sequence[str], numbers: NDArray[np.int32]) -> NDArray[Any]:
+def labels_from_text(
+    names: Sequence[str], numbers: NDArray[np.int32], limit: Limit | None = None
+) -> NDArray[Any]:
     """One label per row, from the different labels as written and each row's number among them.
+
+    Raises
+    ------
+    DataError
+        If they take more memory than the `limit` of the file allows.
 
     Examples
     --------
@@ -60,5 +69,13 @@ def labels_from_text(names: Sequence[str], numbers: NDArray[np.int32]) -> NDArra
     elif all(_NUMBER.fullmatch(name) and np.isfinite(float(name)) for name in names):
         values = np.array([float(name) for name in names])
     else:
+        if limit is not None:
+            check_label_bytes(names, len(numbers), limit)
         values = np.array(names, dtype=np.str_)
     return values[numbers]
+
+
+def check_label_bytes(names: Sequence[str], n_rows: int, limit: Limit) -> None:
+    """Refuse labels that are too much for memory: every row's takes as much as the longest."""
+    longest = max((len(name) for name in names), default=0)
+    limit.check(4 * longest * max(n_rows, len(names)), f"labels, the longest of {longest:,} letters, come")

@@ -13,12 +13,14 @@ from sodm import _core
 from sodm.data.cache import cached
 from sodm.data.dataset import Dataset, labels_from_text
 from sodm.data.errors import DataError
+from sodm.data.limits import MAX_EXPANSION, Limit
 from sodm.data.parsing import parse
 from sodm.data.streams import blocks
 from sodm.data.tables import label_column
 from sodm.data.threads import threads_for
 
 SEPARATORS = (",", "\t", ";")
+LONGEST_FIRST_LINE = 2**24  # bytes: it is taken apart in Python, where a field is many times its text
 
 
 def read_csv(
@@ -29,6 +31,7 @@ def read_csv(
     separator: str | None = None,
     cache: bool = False,
     n_threads: int | None = None,
+    max_expansion: float = MAX_EXPANSION,
 ) -> Dataset:
     """Read a table of numbers with one column of labels: CSV, TSV, or with another separator.
 
@@ -48,6 +51,8 @@ def read_csv(
         Keep the parsed rows beside the file, and take them from there while the file stays as it is.
     n_threads : int, optional
         None: all cores. The result does not depend on it.
+    max_expansion : float, default=200
+        How many times its size a compressed file may unpack to; 64 MiB are always allowed.
 
     Returns
     -------
@@ -71,19 +76,21 @@ def read_csv(
     if separator is not None and (len(separator) != 1 or not separator.isascii() or separator in '"\r\n'):
         raise ValueError(f"separator must be one ASCII character other than a quote, got {separator!r}.")
     options = {"format": "csv", "label": label, "header": header, "separator": separator}
+    limit = Limit.of(path, max_expansion)
     return cached(
-        path, options, lambda: _read(path, label, header, separator, threads_for(n_threads)), enabled=cache
+        path, options, lambda: _read(limit, label, header, separator, threads_for(n_threads)), enabled=cache
     )
 
 
 def _read(
-    path: str | os.PathLike[str],
+    limit: Limit,
     label: str | int | None,
     header: bool | Literal["auto"],
     separator: str | None,
     n_threads: int,
 ) -> Dataset:
-    line, lines_before, rest = _first_line(path)
+    path = limit.path
+    line, lines_before, rest = _first_line(limit)
     if separator is None:
         separator = _guess_separator(path, line)
     try:
@@ -105,28 +112,36 @@ def _read(
     label_names = parser.label_names
     X, numbers = parser.take(n_threads)
     features = None if names is None else tuple(name for k, name in enumerate(names) if k != at)
-    return Dataset(X, labels_from_text(label_names, numbers) if at >= 0 else None, features)
+    return Dataset(X, labels_from_text(label_names, numbers, limit) if at >= 0 else None, features)
 
 
-def _first_line(path: str | os.PathLike[str]) -> tuple[str, int, Iterator[bytes]]:
+def _first_line(limit: Limit) -> tuple[str, int, Iterator[bytes]]:
     """The first line that is not empty, the number of lines before it, and all bytes from it on."""
-    source = blocks(path)
-    head = b""
-    for block in source:
-        head += block
-        if b"\n" in head.lstrip(b"\r\n\xef\xbb\xbf"):
+    path, source = limit.path, blocks(limit.path, limit)
+    lines_before, kept = 0, b""
+    for k, block in enumerate(source):
+        block = block.removeprefix(b"\xef\xbb\xbf") if k == 0 else block
+        if not kept:
+            head = block
+            block = head.lstrip(b"\r\n")
+            lines_before += head.count(b"\n", 0, len(head) - len(block))
+        kept += block
+        if b"\n" in block or len(kept) > LONGEST_FIRST_LINE:
             break
-    head = head.removeprefix(b"\xef\xbb\xbf")
-    kept = head.lstrip(b"\r\n")
     if not kept:
         raise DataError(path, "there are no rows in this file")
+    first = kept.partition(b"\n")[0].rstrip(b"\r")
+    if len(first) > LONGEST_FIRST_LINE:
+        raise DataError(
+            path, f"the first line is longer than {LONGEST_FIRST_LINE >> 20} MiB; is this a CSV file?"
+        )
     try:
-        line = kept.partition(b"\n")[0].rstrip(b"\r").decode()
+        line = first.decode()
     except UnicodeDecodeError as error:
         raise DataError(path, "the first line is not UTF-8 text; is this a CSV file?") from error
     if "\0" in line:
         raise DataError(path, "the first line is not text; is this a CSV file?")
-    return line, head[: len(head) - len(kept)].count(b"\n"), chain([kept], source)
+    return line, lines_before, chain([kept], source)
 
 
 def _without_first_line(source: Iterator[bytes]) -> Iterator[bytes]:

@@ -12,6 +12,7 @@ from scipy import sparse
 from sodm import _core
 from sodm.data.cache import cached
 from sodm.data.dataset import Dataset, labels_from_text
+from sodm.data.limits import MAX_EXPANSION, Limit
 from sodm.data.parsing import parse
 from sodm.data.streams import blocks
 from sodm.data.threads import threads_for
@@ -25,6 +26,7 @@ def read_libsvm(
     zero_based: bool = False,
     cache: bool = False,
     n_threads: int | None = None,
+    max_expansion: float = MAX_EXPANSION,
 ) -> Dataset:
     """Read LIBSVM text: one row per line, ``label index:value index:value ...``.
 
@@ -40,6 +42,8 @@ def read_libsvm(
         Keep the parsed rows beside the file, and take them from there while the file stays as it is.
     n_threads : int, optional
         None: all cores. The result does not depend on it.
+    max_expansion : float, default=200
+        How many times its size a compressed file may unpack to; 64 MiB are always allowed.
 
     Returns
     -------
@@ -49,7 +53,8 @@ def read_libsvm(
     Raises
     ------
     DataError
-        Naming file, line and column. Nothing is returned from a file that is damaged or cut short.
+        Naming file, line and column. Nothing is returned from a file that is damaged or cut short, or that
+        expands too far.
 
     Examples
     --------
@@ -61,21 +66,22 @@ def read_libsvm(
     ([[0.5, 0.0, 2.0], [0.0, 1.0, 0.0]], ['spam', 'ham'])
     """
     options = {"format": "libsvm", "n_features": n_features, "zero_based": zero_based}
+    limit = Limit.of(path, max_expansion)
     return cached(
-        path, options, lambda: _read(path, n_features, zero_based, threads_for(n_threads)), enabled=cache
+        path, options, lambda: _read(limit, n_features, zero_based, threads_for(n_threads)), enabled=cache
     )
 
 
-def _read(path: str | os.PathLike[str], n_features: int | None, zero_based: bool, n_threads: int) -> Dataset:
+def _read(limit: Limit, n_features: int | None, zero_based: bool, n_threads: int) -> Dataset:
     parser = _core.LibsvmParser(zero_based, -1 if n_features is None else n_features)
-    parse(parser, blocks(path), path, n_threads)
+    parse(parser, blocks(limit.path, limit), limit.path, n_threads)
     names, shape = parser.label_names, (parser.rows, parser.features)
     widest = np.iinfo(np.int32).max
     wide = parser.values > widest or shape[1] > widest
     data, indices, indptr, numbers = parser.take(wide, n_threads)
     X = sparse.csr_matrix((data, indices, indptr), shape=shape, copy=False)
     X.has_canonical_format = True  # the parser has seen every index ascend
-    return Dataset(X, labels_from_text(names, numbers))
+    return Dataset(X, labels_from_text(names, numbers, limit))
 
 
 def write_libsvm(path: str | os.PathLike[str], X: Any, y: ArrayLike, *, zero_based: bool = False) -> None:

@@ -13,12 +13,18 @@ from scipy import sparse
 
 from sodm.data.dataset import Dataset
 from sodm.data.errors import DataError
+from sodm.data.limits import MAX_EXPANSION, Limit
+from sodm.data.npy_arrays import load_npy, load_npz
 from sodm.data.tables import check_finite, label_column
 
-_DAMAGE = (ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError)
+_DAMAGE = (
+    *(ValueError, TypeError, EOFError, KeyError, OverflowError, NotImplementedError, RuntimeError),
+    *(zipfile.BadZipFile, zlib.error),
+)
+_SPARSE = ("data", "indices", "indptr", "shape")
 
 
-def read_npz(path: str | os.PathLike[str]) -> Dataset:
+def read_npz(path: str | os.PathLike[str], *, max_expansion: float = MAX_EXPANSION) -> Dataset:
     """Read a .npz: a dense `X`, or a sparse matrix as `scipy.sparse.save_npz` stores it, and `y`.
 
     `y` and `feature_names` may be absent. Nothing in the file is run as code.
@@ -26,6 +32,8 @@ def read_npz(path: str | os.PathLike[str]) -> Dataset:
     Parameters
     ----------
     path : path
+    max_expansion : float, default=200
+        How many times the size of the file its arrays may have, unpacked.
 
     Returns
     -------
@@ -34,17 +42,17 @@ def read_npz(path: str | os.PathLike[str]) -> Dataset:
     Raises
     ------
     DataError
-        If the file is damaged, or its arrays do not fit each other.
+        If the file is damaged, its arrays do not fit each other, or it expands too far.
     """
+    limit = Limit.of(path, max_expansion)
     try:
-        with np.load(path, allow_pickle=False) as stored:
-            arrays = {name: stored[name] for name in stored.files}
+        arrays, names_held = load_npz(path, limit, ("X", "y", "feature_names", "format", *_SPARSE))
         if "X" in arrays:
             X = _checked_matrix(path, "X", arrays["X"])
-        elif {"data", "indices", "indptr", "shape"} <= arrays.keys():
-            X = _sparse_rows(path, arrays)
+        elif set(_SPARSE) <= arrays.keys():
+            X = _sparse_rows(path, arrays, limit)
         else:
-            held = ", ".join(sorted(arrays)) or "nothing"
+            held = ", ".join(names_held[:12]) or "nothing"
             raise DataError(path, f"expected arrays named X and y (or a sparse matrix and y), found {held}")
     except _DAMAGE as error:
         if isinstance(error, DataError):
@@ -81,10 +89,11 @@ def read_npy(path: str | os.PathLike[str], *, label: str | int | None = "auto") 
         If the file is damaged, or not a matrix of numbers.
     """
     try:
-        table = np.load(path, allow_pickle=False)
-        if not isinstance(table, np.ndarray):
-            table.close()
+        with open(path, "rb") as file:
+            packed = file.read(4) == b"PK\x03\x04"
+        if packed:
             raise DataError(path, "this is a .npz file: give it that name")
+        table = load_npy(path)
     except _DAMAGE as error:
         if isinstance(error, DataError):
             raise
@@ -120,7 +129,7 @@ def _numeric(path: str | os.PathLike[str], name: str, values: NDArray[Any]) -> N
     return np.ascontiguousarray(values, dtype=np.float64)
 
 
-def _sparse_rows(path: str | os.PathLike[str], arrays: dict[str, NDArray[Any]]) -> Any:
+def _sparse_rows(path: str | os.PathLike[str], arrays: dict[str, NDArray[Any]], limit: Limit) -> Any:
     """The CSR matrix of `scipy.sparse.save_npz`, checked before anything is built from it."""
     stored: Any = arrays["format"].item() if "format" in arrays else "csr"
     kind = stored.decode(errors="replace") if isinstance(stored, bytes) else str(stored)
@@ -128,6 +137,10 @@ def _sparse_rows(path: str | os.PathLike[str], arrays: dict[str, NDArray[Any]]) 
         raise DataError(path, f"the sparse matrix is stored as {kind!r}: store it as CSR (X.tocsr())")
     data = _numeric(path, "data", arrays["data"])
     shape = tuple(int(n) for n in arrays["shape"].ravel())
+    if (
+        kind == "csc" and len(shape) == 2
+    ):  # of rows it names only those with values; CSR has an entry for each
+        limit.check(8 * shape[0], "its rows come")
     make = sparse.csr_matrix if kind == "csr" else sparse.csc_matrix
     X = make((data, arrays["indices"], arrays["indptr"]), shape=shape)
     X.check_format(full_check=True)

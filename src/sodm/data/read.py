@@ -13,6 +13,7 @@ from sodm.data.dataset import Dataset
 from sodm.data.delimited import read_csv
 from sodm.data.errors import DataError
 from sodm.data.libsvm import read_libsvm
+from sodm.data.limits import MAX_EXPANSION
 from sodm.data.numpy_files import read_npy, read_npz
 
 Format = Literal["auto", "libsvm", "csv", "arrow", "npz", "npy"]
@@ -57,6 +58,7 @@ def read(
     n_features: int | None = None,
     cache: bool = False,
     n_threads: int | None = None,
+    max_expansion: float = MAX_EXPANSION,
 ) -> Dataset:
     """Read a data set: LIBSVM text, CSV, TSV, Parquet, Arrow, .npz or .npy.
 
@@ -79,6 +81,9 @@ def read(
         Keep parsed text beside the file, see `read_libsvm`.
     n_threads : int, optional
         None: all cores.
+    max_expansion : float, default=200
+        How many times its size a file may unpack to; 64 MiB are always allowed. A file that holds more is
+        refused: a few kilobytes can be made to fill all memory.
 
     Returns
     -------
@@ -98,16 +103,27 @@ def read(
     kind = format_of(path) if format == "auto" else format
     if kind == "libsvm":
         return read_libsvm(
-            path, n_features=n_features, zero_based=zero_based, cache=cache, n_threads=n_threads
+            path,
+            n_features=n_features,
+            zero_based=zero_based,
+            cache=cache,
+            n_threads=n_threads,
+            max_expansion=max_expansion,
         )
     if kind == "csv":
         dataset = read_csv(
-            path, label=label, header=header, separator=separator, cache=cache, n_threads=n_threads
+            path,
+            label=label,
+            header=header,
+            separator=separator,
+            cache=cache,
+            n_threads=n_threads,
+            max_expansion=max_expansion,
         )
     elif kind == "arrow":
-        dataset = read_arrow(path, label=label)
+        dataset = read_arrow(path, label=label, max_expansion=max_expansion)
     elif kind == "npz":
-        dataset = read_npz(path)
+        dataset = read_npz(path, max_expansion=max_expansion)
     else:
         dataset = read_npy(path, label=label)
     found = dataset.X.shape[1]

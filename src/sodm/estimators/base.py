@@ -32,11 +32,13 @@ from sodm.estimators.seed import seed_for
 from sodm.estimators.threads import threads_for
 from sodm.estimators.weights import check_sample_weight, class_weights
 from sodm.problem.array_rows import as_row_set
+from sodm.problem.csr import check_sparse
 from sodm.problem.evaluator import KernelEvaluator, Precision
 from sodm.problem.fold import fold, row_hashes
 from sodm.problem.kernels import KERNELS, Kernel, is_symmetric, resolve_gamma
 from sodm.problem.losses import LOSSES, Loss, make_loss
 from sodm.problem.problem import Problem
+from sodm.problem.query_blocks import query_blocks
 from sodm.problem.rows import canonical
 from sodm.solvers.exact import violation_tolerance
 from sodm.solvers.result import SolveResult
@@ -44,9 +46,6 @@ from sodm.training.context import Context, Evaluation, Progress
 from sodm.training.trained import Trained, Trainer
 
 FLOATS = [np.float64, np.float32]
-QUERIES_AT_ONCE = (
-    2**22
-)  # values of X prepared at a time, so that memory does not grow with the number of queries
 
 
 class Handle:
@@ -135,7 +134,9 @@ class KernelMachineClassifier(ClassifierMixin, BaseEstimator):
     ) -> tuple[Any, NDArray[Any], NDArray[np.float64]]:
         """Rows, labels and weights, checked together with the parameters."""
         self._check_parameters()
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=FLOATS, accept_large_sparse=True)
+        X, y = validate_data(
+            self, check_sparse(X), y, accept_sparse="csr", dtype=FLOATS, accept_large_sparse=True
+        )
         check_classification_targets(y)
         X = self._check_kernel_matrix(canonical(X))
         return X, y, check_sample_weight(sample_weight, X.shape[0])
@@ -291,7 +292,9 @@ class KernelMachineClassifier(ClassifierMixin, BaseEstimator):
             With two classes, positive for ``classes_[1]``; with more, one column per class, against the rest.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, accept_large_sparse=True, reset=False)
+        X = validate_data(
+            self, check_sparse(X), accept_sparse="csr", dtype=FLOATS, accept_large_sparse=True, reset=False
+        )
         values = self._decide(canonical(X)) + self.intercept_
         return values[:, 0] if values.shape[1] == 1 else values
 
@@ -314,18 +317,18 @@ class KernelMachineClassifier(ClassifierMixin, BaseEstimator):
         kernel = self._evaluator()
         if kernel.kernel.name == "linear":
             return np.asarray(safe_sparse_dot(X, self.coef_.T, dense_output=True), dtype=np.float64)
-        support, coefficients = self.support_vectors_, self.dual_coef_.T
+        support: Any = self.support_vectors_
+        coefficients, made_dense = self.dual_coef_.T, False
         if kernel.precomputed:
             # X has a column for every row of the fit; those that support nothing have coefficient zero.
             support, coefficients = None, np.zeros((self.n_features_in_, len(self.dual_coef_)))
             coefficients[self.support_] = self.dual_coef_.T
         elif kernel.kernel.compiled:
             support, order = self._prepare(kernel)
-            coefficients = coefficients[order]
+            coefficients, made_dense = coefficients[order], not support.sparse
         values = np.empty((X.shape[0], len(self.dual_coef_)))
-        step = max(1, QUERIES_AT_ONCE // X.shape[1])
-        for start in range(0, X.shape[0], step):
-            values[start : start + step] = kernel.apply(X[start : start + step], support, coefficients)
+        for block in query_blocks(X, dense=made_dense):
+            values[block] = kernel.apply(X[block], support, coefficients)
         return values
 
     def _prepare(self, kernel: KernelEvaluator) -> tuple[Any, NDArray[np.int64]]:

@@ -26,6 +26,7 @@ from sodm.estimators.parameters import check_choice, check_flag, check_integer, 
 from sodm.estimators.progress import make_progress
 from sodm.estimators.threads import threads_for
 from sodm.estimators.weights import check_sample_weight, class_weights
+from sodm.problem.csr import check_sparse
 from sodm.problem.linear import ChunkedRows, QuadraticRows, RowMaker, RowSums, RowsWithPast, core_rows
 from sodm.problem.losses import LOSSES, make_loss
 from sodm.problem.rows import canonical
@@ -448,7 +449,7 @@ class LinearODMClassifier(ClassifierMixin, BaseEstimator):
             With two classes, positive for ``classes_[1]``; with more, one column per class, against the rest.
         """
         check_is_fitted(self)
-        X = self._finite(validate_data(self, X, reset=False, **ROWS))
+        X = self._finite(validate_data(self, check_sparse(X), reset=False, **ROWS))
         rows = core_rows(X, None, None, 0.0, threads_for(self.n_jobs))
         values = rows.decisions(np.ascontiguousarray(self.coef_, dtype=np.float64)).T + self.intercept_
         return values[:, 0] if values.shape[1] == 1 else values
@@ -498,13 +499,13 @@ class LinearODMClassifier(ClassifierMixin, BaseEstimator):
 
     def _check_rows(self, X: Any, y: Any, *, reset: bool = True) -> tuple[Any, NDArray[Any]]:
         """Rows as the core takes them, and one label for each."""
-        X, y = validate_data(self, X, y, reset=reset, **ROWS)
+        X, y = validate_data(self, check_sparse(X), y, reset=reset, **ROWS)
         return self._finite(X), y
 
     def _check_chunk(self, X: Any, first: bool) -> Any:
         """The same for the rows of a chunk, which may be few."""
         validate_data(self, X, skip_check_array=True, reset=first)
-        return self._finite(check_array(X, **ROWS))
+        return self._finite(check_array(check_sparse(X), **ROWS))
 
     def _finite(self, X: Any) -> Any:
         """X as the core takes it; refuses NaN and infinity."""

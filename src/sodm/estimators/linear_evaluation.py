@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from sodm.estimators.base import FLOATS
 from sodm.estimators.labels import encode
+from sodm.problem.csr import check_sparse
 from sodm.problem.linear import RowMaker, core_rows
 from sodm.problem.rows import canonical
 
@@ -21,7 +22,8 @@ Array = NDArray[np.float64]
 def accuracy_on(eval_set: tuple[Any, Any], n_features: int, maker: RowMaker) -> Callable[[Array], float]:
     """A function from weights to the accuracy on the rows (X, y)."""
     X, y = eval_set
-    X = canonical(check_array(X, accept_sparse="csr", dtype=FLOATS, accept_large_sparse=True))
+    X = check_array(check_sparse(X), accept_sparse="csr", dtype=FLOATS, accept_large_sparse=True)
+    X = canonical(X)
     y = column_or_1d(y)
     check_consistent_length(X, y)
     if X.shape[1] != n_features:

@@ -14,6 +14,7 @@ from sodm.engines.base import Engine
 from sodm.estimators.base import FLOATS, KernelMachineClassifier, unchanged_on_failure
 from sodm.estimators.parameters import check_choice, check_flag, check_integer, check_number, check_solver
 from sodm.estimators.shared_parameters import KernelMachineParameters
+from sodm.problem.csr import check_sparse
 from sodm.problem.problem import Problem
 from sodm.problem.rows import canonical
 from sodm.training.context import CheckpointFolder, Context, Evaluation, Progress
@@ -85,7 +86,7 @@ class TreeClassifier(KernelMachineClassifier):
         except (TypeError, ValueError):
             raise ValueError("eval_set must be a pair (X, y) of rows and their labels.") from None
         X, y = validate_data(
-            self, X, y, accept_sparse="csr", dtype=FLOATS, accept_large_sparse=True, reset=False
+            self, check_sparse(X), y, accept_sparse="csr", dtype=FLOATS, accept_large_sparse=True, reset=False
         )
         return EvaluationRows(canonical(X), y)
 

@@ -1,10 +1,11 @@
 """Fitted machines as files: saved, loaded, converted."""
 
 from sodm.model.errors import ModelFileError
-from sodm.model.io import describe, load, save
 from sodm.model.libsvm import from_libsvm, to_libsvm
+from sodm.model.loading import describe, load
 from sodm.model.onnx import to_onnx
 from sodm.model.pickled import to_pickle
+from sodm.model.saving import save
 
 __all__ = [
     "ModelFileError",

@@ -19,7 +19,7 @@ from scipy import sparse
 
 from sodm.files import atomic_write
 from sodm.model.errors import ModelFileError
-from sodm.model.io import expansion, split
+from sodm.model.machines import expansion, split
 from sodm.model.scalers import affine
 from sodm.problem.kernels import Kernel
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sodm.files import atomic_write
-from sodm.model.io import expansion, split
+from sodm.model.machines import expansion, split
 from sodm.model.scalers import affine
 
 OPSET = 17

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from sodm.partition.base import KernelLike, evaluator_of
 from sodm.partition.basis import Basis, chunks, diagonal
+from sodm.problem.array_rows import as_row_set
 from sodm.problem.kernels import Kernel
 
 
@@ -48,6 +49,7 @@ def minimal_principal_angle(
     >>> round(math.degrees(tau), 6)
     45.0
     """
+    X = as_row_set(X)
     rows = np.arange(X.shape[0]) if rows is None else rows
     values = evaluator_of(kernel)
     norms = np.sqrt(np.maximum(diagonal(values, X, rows), 0.0))

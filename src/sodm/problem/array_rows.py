@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sodm import _core
+from sodm.problem.csr import check_csr, check_sparse
 from sodm.problem.row_set import Array, Index, RowSet
 from sodm.problem.rows import csr_parts
 from sodm.problem.variance import array_variance
@@ -66,10 +67,17 @@ class ArrayRows(RowSet):
 
 
 def as_row_set(X: Any) -> RowSet:
-    """X as a set of rows: an array or sparse matrix is wrapped, a set of rows is one already."""
+    """X as a set of rows: an array or sparse matrix is wrapped, a set of rows is one already.
+
+    A sparse matrix whose indices do not fit is refused.
+    """
     if isinstance(X, RowSet):
         return X
-    X = X.tocsr() if sparse.issparse(X) else np.asarray(X)
+    if sparse.issparse(X):
+        X = check_sparse(X).tocsr()
+        check_csr(X)
+    else:
+        X = np.asarray(X)
     if X.ndim != 2:
         raise ValueError(f"X must have two dimensions, rows and features; it has {X.ndim}.")
     return ArrayRows(X)

@@ -15,6 +15,7 @@ from sodm.problem.kernels import Kernel
 from sodm.problem.rows import canonical, csr_parts
 
 Precision = Literal["single", "double"]
+Source = _core.Points | _core.MatrixSource | _core.FunctionSource  # where the core takes kernel values from
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ class KernelEvaluator:
     def points(self, X: Any, like: _core.Points | None = None) -> _core.Points:
         """Rows prepared for the core, laid out like other points they will be paired with."""
         kernel = self.kernel
-        if not kernel.compiled:
+        if callable(kernel.name) or not kernel.compiled:
             raise ValueError(f"kernel {kernel.name!r} has no points, only values.")
         function = _core.KernelFunction(kernel.name, kernel.gamma, kernel.coef0, kernel.degree, kernel.offset)
         X, twice = canonical(X), self.precision == "double"
@@ -87,7 +88,7 @@ class KernelEvaluator:
             raise ValueError(f"X has {X.shape[1]} columns; kernels take at most 2**31 - 1.")
         return _core.Points.csr(*csr_parts(X), X.shape[1], function, twice, like)
 
-    def source(self, X: Any) -> Any:
+    def source(self, X: Any) -> Source:
         """Where a solver takes kernel values from; for "precomputed", X is the matrix itself."""
         kernel, X, twice = self.kernel, canonical(X), self.precision == "double"
         if self.precomputed:

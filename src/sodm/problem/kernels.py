@@ -125,7 +125,10 @@ class Kernel:
         """Values of a callable, checked; the matrix A itself for "precomputed". Without the offset."""
         if not callable(self.name):
             return np.asarray(A, dtype=np.float64)
-        values = np.asarray(self.name(A, B), dtype=np.float64)
+        returned = self.name(A, B)
+        if sparse.issparse(returned):  # a block of values, small enough to be dense
+            returned = returned.toarray()
+        values = np.asarray(returned, dtype=np.float64)
         if values.shape != (A.shape[0], B.shape[0]):
             raise ValueError(
                 f"the kernel function returned an array of shape {values.shape} for {A.shape[0]} and "

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sodm.problem.chunks import chunks
+from sodm.problem.moments import csr_row_moments, csr_variance
 
 Array = NDArray[np.float64]
 
@@ -18,12 +19,9 @@ def array_variance(X: Any, shares: Array) -> float:
     """Variance of all values of an array or CSR matrix, rows counted by their shares, without a copy of X."""
     n, d = X.shape
     if sparse.issparse(X):
-        row = np.repeat(np.arange(n), np.diff(X.indptr))
-        per_value = shares[row] / d
-        mean = float(per_value @ X.data)
-        square = float(per_value @ X.data.astype(np.float64) ** 2)
-        return max(square - mean**2, 0.0) if square > 0 else 0.0
-    mean = sum(float(shares[s] @ X[s].mean(axis=1, dtype=np.float64)) for s in chunks(n, d))
+        return csr_variance(X, shares)
+    # A NumPy scalar, so that single precision is not subtracted in single precision.
+    mean = np.float64(sum(float(shares[s] @ X[s].mean(axis=1, dtype=np.float64)) for s in chunks(n, d)))
     return sum(float(shares[s] @ ((X[s] - mean) ** 2).mean(axis=1, dtype=np.float64)) for s in chunks(n, d))
 
 
@@ -43,8 +41,6 @@ def variance_from_moments(
 def row_moments(rows: Any) -> Array:
     """Mean and variance of the values of each row."""
     if sparse.issparse(rows):
-        d, rows = rows.shape[1], rows.astype(np.float64)
-        means, squares = (np.asarray(rows.power(k).sum(axis=1)).ravel() / d for k in (1, 2))
-        return np.column_stack([means, squares - means**2])
+        return np.column_stack(csr_row_moments(rows))
     means = rows.mean(axis=1, dtype=np.float64)
     return np.column_stack([means, ((rows - means[:, None]) ** 2).mean(axis=1, dtype=np.float64)])

@@ -55,7 +55,7 @@ def cover(rows: MemoryRows, radius: float, rng: np.random.RandomState) -> BallCo
     centre = rows.core.ball_cover(norms, key, rng.permutation(rows.n), radius)
     total = np.bincount(centre, rows.all_weights(), minlength=rows.n)
     centres = np.unique(centre)
-    return BallCover(centre, centres, total[centres], radius)
+    return BallCover(centre, centres, total[centres].astype(np.float64, copy=False), radius)
 
 
 def long_direction(rows: MemoryRows, rng: np.random.RandomState) -> Array:

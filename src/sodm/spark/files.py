@@ -8,7 +8,7 @@ from typing import Any
 
 from pyspark.ml.util import DefaultParamsReader, DefaultParamsWriter, MLReader, MLWriter
 
-from sodm.model.io import load, save
+from sodm.model import load, save
 from sodm.spark.private import download, upload
 from sodm.spark.session import context_of
 

@@ -1,0 +1,69 @@
+"""Which machines a model file may hold, and what a fitted one consists of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.pipeline import Pipeline
+
+from sodm.model.scalers import kind_of
+from sodm.problem.kernels import Kernel
+
+# The machines by name, and where they are. A file can name nothing else.
+MACHINES = {
+    "ODMClassifier": "sodm.estimators.odm",
+    "LinearODMClassifier": "sodm.estimators.linear",
+    "SODMClassifier": "sodm.estimators.sodm",
+    "CascadeClassifier": "sodm.estimators.cascade",
+    "DiPClassifier": "sodm.estimators.dip",
+    "DCClassifier": "sodm.estimators.dc",
+}
+NUMBERS_OF_THE_FIT = (
+    *("n_iter_", "dual_gap_", "violation_", "objective_", "n_kernel_evaluations_"),
+    *("gradient_norm_", "solver_", "stop_reason_"),
+)
+
+
+def split(model: Any) -> tuple[Any | None, Any]:
+    """The scaler, or None, and the machine that a model consists of."""
+    steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
+    steps = [step for step in steps if step is not None and step != "passthrough"]
+    if not steps or type(steps[-1]).__name__ not in MACHINES:
+        raise TypeError(
+            f"only {', '.join(MACHINES)} can be saved, alone or behind a scaler; got {type(model).__name__}."
+        )
+    if len(steps) > 2 or (len(steps) == 2 and kind_of(steps[0]) is None):
+        raise TypeError(
+            "only one step may come before the machine, a MinMaxScaler, StandardScaler or MaxAbsScaler; got "
+            + ", ".join(type(step).__name__ for step in steps[:-1])
+            + ": pickle such a pipeline instead."
+        )
+    return (steps[0] if len(steps) == 2 else None), steps[-1]
+
+
+def has_kernel(machine: Any) -> bool:
+    """Whether the machine is a sum over support vectors, rather than one vector of coefficients."""
+    return hasattr(machine, "support_vectors_")
+
+
+def regions_of(machine: Any) -> Any | None:
+    """The clusters of a machine that decides by the nearest one, None for all others."""
+    return getattr(machine, "_regions", None)
+
+
+def expansion(machine: Any) -> tuple[Kernel, Any, NDArray[np.float64], NDArray[np.float64]]:
+    """A machine as a sum over support vectors: kernel, vectors, coefficients and intercepts.
+
+    A linear decision is one vector per class, its coefficients.
+    """
+    if regions_of(machine) is not None:
+        raise ValueError(
+            "a DCClassifier with early=True decides each row by the machine of its nearest cluster, which is "
+            "no one sum over support vectors: fit it with early=False to convert it."
+        )
+    if has_kernel(machine) and machine._fitted_kernel.name != "linear":
+        return machine._fitted_kernel, machine.support_vectors_, machine.dual_coef_, machine.intercept_
+    coefficients = np.asarray(machine.coef_, dtype=np.float64)
+    return Kernel("linear"), coefficients, np.eye(len(coefficients)), machine.intercept_
