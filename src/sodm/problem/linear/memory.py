@@ -11,7 +11,7 @@ from scipy import sparse
 
 from sodm import _core
 from sodm.problem.linear.sums import Array, Curvature, Sums
-from sodm.problem.losses import Loss
+from sodm.problem.losses import Loss, OdmLoss
 from sodm.problem.rows import csr_parts
 
 # Up to so many rows a coarse problem is not worth having.
@@ -52,7 +52,6 @@ class MemoryRows:
         self.X, self.weights, self.positive = X, weights, positive
         self.labels: NDArray[np.int32] = labels
         self.loss, self.bias, self.n_threads = loss, bias, n_threads
-        self._unit_loss = loss.core(1.0)
         self.core = core_rows(X, labels, weights, bias, n_threads)
         self.n, self.width = self.core.n, self.core.width
         self.weight = float(self.n) if weights is None else float(weights.sum())
@@ -64,10 +63,17 @@ class MemoryRows:
 
     def evaluate(self, problems: Sequence[int], w: Array) -> Sums:
         positive = self.positive[list(problems)]
-        return Sums(*self.core.evaluate(list(problems), positive, np.ascontiguousarray(w), self._unit_loss))
+        return Sums(
+            *self.core.evaluate(list(problems), positive, np.ascontiguousarray(w), self._smooth_loss(1.0))
+        )
 
     def times(self, problems: Sequence[int], v: Array) -> Array:
-        return self.core.times(list(problems), np.ascontiguousarray(v), self._unit_loss)
+        return self.core.times(list(problems), np.ascontiguousarray(v), self._smooth_loss(1.0))
+
+    def _smooth_loss(self, scale: float) -> _core.OdmLoss:
+        """What solvers that need gradients, and are given no other loss, take sums of."""
+        assert isinstance(self.loss, OdmLoss)
+        return self.loss.core(scale)
 
     def gradient_at_zero(self) -> Array:
         for rows in (self.coarse(), self.every(1)):
@@ -134,7 +140,7 @@ class MemoryRows:
     def svrg_steps(
         self, scale: float, step: float, run: NDArray[np.int64], anchor: Array, mean: Array, w: Array
     ) -> None:
-        self.core.svrg_steps(self.positive, self.loss.core(scale), step, run, anchor, mean, w)
+        self.core.svrg_steps(self.positive, self._smooth_loss(scale), step, run, anchor, mean, w)
 
     def dual_sweep(
         self, scale: float, norms: Array, order: NDArray[np.int64], duals: Array, w: Array
