@@ -4,13 +4,12 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
-#include <atomic>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
-#include "base/parallel.hpp"
 #include "kernel/kernel_source.hpp"
+#include "monitor.hpp"
 
 namespace nb = nanobind;
 
@@ -63,43 +62,5 @@ nb::ndarray<nb::numpy, T> to_numpy(std::vector<T>&& values, std::initializer_lis
     nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
     return nb::ndarray<nb::numpy, T>(kept->data(), shape, owner);
 }
-
-// A flag that any Python thread can raise to stop solvers running in others.
-class StopToken {
-  public:
-    void stop() { stopped_.store(true, std::memory_order_relaxed); }
-    bool stopped() const { return stopped_.load(std::memory_order_relaxed); }
-
-  private:
-    std::atomic<bool> stopped_{false};
-};
-
-// Whether Ctrl-C has ended the program while this thread, not the main one, was at work. Signals reach the
-// main thread only; when that has died of one, the interpreter waits for the threads that are left, which
-// have nobody to work for. The GIL must be held.
-inline bool main_thread_was_interrupted() {
-    const nb::object main = nb::module_::import_("threading").attr("main_thread")();
-    if (nb::cast<bool>(main.attr("is_alive")())) return false;
-    const nb::object last = nb::getattr(nb::module_::import_("sys"), "last_type", nb::none());
-    return last.ptr() == PyExc_KeyboardInterrupt;
-}
-
-// Lets Ctrl-C through while the core runs without the GIL.
-class PythonMonitor : public Monitor {
-  public:
-    explicit PythonMonitor(const StopToken* token = nullptr) : token_(token) {}
-    void poll() override {
-        if (token_ && token_->stopped()) throw Interrupted();
-        nb::gil_scoped_acquire gil;
-        if (PyErr_CheckSignals() != 0) throw nb::python_error();
-        if (main_thread_was_interrupted()) {
-            PyErr_SetNone(PyExc_KeyboardInterrupt);
-            throw nb::python_error();
-        }
-    }
-
-  private:
-    const StopToken* token_;
-};
 
 }  // namespace sodm::bindings

@@ -14,6 +14,7 @@ NB_MODULE(_core, m) {
     m.def("simd_name", &sodm::simd_name, "The instruction set in use.");
     m.def("simd_select", &sodm::simd_select, nb::arg("name"),
           "Pin an instruction set; False if it is not to be had.");
+    sodm::bindings::bind_monitor(m);
     sodm::bindings::bind_kernels(m);
     sodm::bindings::bind_linear(m);
     sodm::bindings::bind_fold(m);

@@ -5,6 +5,7 @@
 
 namespace sodm::bindings {
 
+void bind_monitor(nanobind::module_& m);
 void bind_kernels(nanobind::module_& m);
 void bind_linear(nanobind::module_& m);
 void bind_partition(nanobind::module_& m);

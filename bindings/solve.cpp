@@ -85,12 +85,6 @@ auto copy_out(const std::vector<T>& values, std::initializer_list<std::size_t> s
 }  // namespace
 
 void bind_solve(nb::module_& m) {
-    nb::exception<Interrupted>(m, "Interrupted");
-    nb::class_<StopToken>(m, "StopToken")
-        .def(nb::init<>())
-        .def("stop", &StopToken::stop, "Ask every solver that was given this token to stop soon.")
-        .def_prop_ro("stopped", &StopToken::stopped);
-
     nb::class_<MatrixSource>(m, "MatrixSource")
         .def(
             "__init__",

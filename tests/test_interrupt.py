@@ -58,3 +58,52 @@ def test_ctrl_c_ends_a_fit(machine: str, rows: int, classes: int) -> None:
     finally:
         process.kill()
     assert out == "interrupted False\n", errors
+
+
+IN_A_THREAD = """
+import threading
+import numpy as np
+from sodm import ODMClassifier, SODMClassifier
+
+rng = np.random.default_rng(0)
+X = rng.random((30_000, 20), dtype=np.float32)
+y = rng.integers(0, 3, 30_000)
+machine = {machine}
+
+
+def work():
+    print("started", flush=True)
+    machine.fit(X, y)
+    print("finished")
+
+
+thread = threading.Thread(target=work)
+thread.start()
+thread.join()  # where the main thread is when Ctrl-C ends it
+"""
+
+
+@pytest.mark.parametrize(
+    "machine",
+    [
+        "ODMClassifier({hard}, cache_size=50, n_jobs=2)",
+        "ODMClassifier({hard}, cache_size=50, solver='dcd', n_jobs=3)",
+        "SODMClassifier({hard}, n_partitions=6, n_jobs=2)",
+    ],
+)
+def test_ctrl_c_that_ends_the_program_ends_fits_in_other_threads(machine: str) -> None:
+    """Signals reach the main thread only; when it has died of one, nobody waits for the others' fits."""
+    code = IN_A_THREAD.format(machine=machine.format(hard=HARD))
+    process = subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        assert process.stdout is not None and process.stdout.readline() == "started\n"
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(timeout=1)
+        process.send_signal(signal.SIGINT)
+        out, errors = process.communicate(timeout=20)
+    finally:
+        process.kill()
+    assert out == "" and "KeyboardInterrupt" in errors
+    assert process.returncode == -signal.SIGINT, errors  # ended by the signal, not by abort

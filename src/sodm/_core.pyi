@@ -16,6 +16,18 @@ def simd_name() -> str:
 def simd_select(name: str) -> bool:
     """Pin an instruction set; False if it is not to be had."""
 
+class Interrupted(Exception):
+    pass
+
+class StopToken:
+    def __init__(self) -> None: ...
+
+    def stop(self) -> None:
+        """Ask every solver that was given this token to stop soon."""
+
+    @property
+    def stopped(self) -> bool: ...
+
 class KernelFunction:
     def __init__(self, kind: str, gamma: float = 1.0, coef0: float = 0.0, degree: int = 3, offset: float = 0.0) -> None: ...
 
@@ -104,18 +116,6 @@ def pivoted_cholesky(source: Points | MatrixSource | FunctionSource, rank: int, 
     """
     (pivots, residual, factor or None): greedy partial Cholesky factor of the source's Gram matrix.
     """
-
-class Interrupted(Exception):
-    pass
-
-class StopToken:
-    def __init__(self) -> None: ...
-
-    def stop(self) -> None:
-        """Ask every solver that was given this token to stop soon."""
-
-    @property
-    def stopped(self) -> bool: ...
 
 class MatrixSource:
     def __init__(self, matrix: Annotated[NDArray, dict(device='cpu', writable=False)], offset: float = 0.0, double: bool = False) -> None: ...

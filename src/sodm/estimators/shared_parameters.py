@@ -82,7 +82,8 @@ class_weight : dict or "balanced", default=None
 cache_size : float, default=1000
     Megabytes of kernel values that may be kept.
 precision : {"single", "double"}, default="single"
-    Precision of kernel values; sums are in double either way. Use "double" for tolerances below 1e-5.
+    Precision of kernel values; sums are in double either way. A fit whose gap cannot be shown to be within
+    `tol` in single precision is finished in double, and its decisions are then made in double too.
 warm_start : bool, default=False
     Start from the solution of the last fit when the rows are the same (say, with another lam).
 random_state : int, RandomState instance or None, default=None
