@@ -47,8 +47,8 @@ class ODMClassifier(KernelMachineClassifier):
     n_iter_ : int or ndarray of shape (n_classes,)
         Newton steps or sweeps; with more than two classes here and below one number per class.
     dual_gap_ : float or ndarray of shape (n_classes,)
-        Bound on the relative duality gap, computed in double whatever `precision` is: how far the objective can
-        be at most from the best of the problem as it was asked. If a warning says that the kernel is not
+        Bound on the relative duality gap, computed in double whatever `precision` is: how far the objective
+        can be at most from the best of the problem as it was asked. If a warning says that the kernel is not
         positive semidefinite, it is the gap all the same, but no bound.
     violation_ : float or ndarray of shape (n_classes,)
         Largest violation of the optimality conditions, in units of the margin.
