@@ -25,9 +25,10 @@ from sodm.problem.kernels import Kernel
 from sodm.problem.losses import OdmLoss
 from sodm.problem.problem import Problem
 from sodm.solvers.exact import solve
-from sodm.training.context import Context, Evaluation
+from sodm.training.context import Context
 from sodm.training.exact import ExactTrainer
 from sodm.trees import systems
+from sodm.trees.evaluation import EvaluationRows
 from sodm.trees.merge import Concatenate, Solved
 from sodm.trees.probe import Probe, Reading
 from sodm.trees.stop import StopRule
@@ -231,7 +232,7 @@ def test_a_tree_trains_on_values_alone() -> None:
     partition, merge = systems.dc(early=True)
     tree = Tree(partition, merge, "auto", 1e-3, 1000, n_partitions=4, branching=2, pilot=False, early=True)
     context = Context(
-        n_threads=2, precision="double", seed=seed_for(0), evaluation=Evaluation(X[:50], y[:50])
+        n_threads=2, precision="double", seed=seed_for(0), evaluation=EvaluationRows(X[:50], y[:50])
     )
     trained = tree.train(problem, context)
     machine = DCClassifier(**PARAMETERS, n_partitions=4, early=True).fit(X, y, eval_set=(X[:50], y[:50]))
