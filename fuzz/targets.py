@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
+import io
+import lzma
 import tempfile
 import warnings
 from collections.abc import Callable
@@ -9,9 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import zstandard
+from scipy import sparse
 
 import sodm
-from sodm.data import DataError, read_csv, read_libsvm
+from sodm.data import DataError, read_csv, read_libsvm, read_npy, read_npz
 from sodm.model import ModelFileError, from_libsvm
 
 _HELD = tempfile.TemporaryDirectory(prefix="sodm-fuzz-")  # removed when the process ends
@@ -41,6 +47,27 @@ def csv_reader(data: bytes) -> None:
     assert X.shape[0] == len(y) > 0 and np.isfinite(X).all()
 
 
+def packed_reader(data: bytes) -> None:
+    """Rows or a DataError, of text that is compressed in one way or the other."""
+    path = _file(data)
+    try:
+        X, y = _quietly(lambda: read_libsvm(path))
+    except DataError:
+        return
+    assert X.shape[0] == len(y) > 0 and np.isfinite(X.data).all()
+
+
+def numpy_reader(data: bytes) -> None:
+    """Rows or a DataError, of a .npz and of a .npy."""
+    path = _file(data)
+    for read in (read_npz, lambda path: read_npy(path, label=None)):
+        try:
+            X, _ = read(path)
+        except DataError:
+            continue
+        assert X.shape[0] > 0 and np.isfinite(X.data if sparse.issparse(X) else X).all()
+
+
 def model_loader(data: bytes) -> None:
     """A machine that decides, or a ModelFileError."""
     path = _file(data)
@@ -66,6 +93,8 @@ def libsvm_model_loader(data: bytes) -> None:
 TARGETS: dict[str, Callable[[bytes], None]] = {
     "libsvm_reader": libsvm_reader,
     "csv_reader": csv_reader,
+    "packed_reader": packed_reader,
+    "numpy_reader": numpy_reader,
     "model_loader": model_loader,
     "libsvm_model_loader": libsvm_model_loader,
 }
@@ -79,6 +108,10 @@ def seeds(target: str) -> list[bytes]:
         return [b"+1 1:0.5 3:-2e-3\n-1 2:1 # c\n\n", b"spam 1:1\r\nham 7:2\n", b"1\n2 5:1e300"]
     if target == "csv_reader":
         return [b"y,a,b\n1,2,3\n0,4.5,-1e3\n", b'"x ""q""",1\ny,2\n', b"1;2;3\n4;5;6"]
+    if target == "packed_reader":
+        return _packed_seeds()
+    if target == "numpy_reader":
+        return _numpy_seeds(X, y)
     machine = sodm.ODMClassifier(theta=0.5).fit(X, y)
     path = FOLDER / "seed"
     if target == "model_loader":
@@ -86,6 +119,31 @@ def seeds(target: str) -> list[bytes]:
     else:
         sodm.model.to_libsvm(machine, path)
     return [path.read_bytes()]
+
+
+def _packed_seeds() -> list[bytes]:
+    """Good text, and text that expands a thousand times, packed in every way."""
+    texts = [b"+1 1:0.5 3:-2e-3\n-1 2:1\n" * 9, b"1 1:1\n" + b" " * 2**20, b"\n" * 2**20]
+    packers = [gzip.compress, bz2.compress, lzma.compress, zstandard.compress]
+    return [pack(text) for pack in packers for text in texts]
+
+
+def _numpy_seeds(X: Any, y: Any) -> list[bytes]:
+    """Good arrays, zeros that expand a thousand times, and one that says it has terabytes."""
+    rows, zeros = sparse.csr_matrix(X), np.zeros((2**14, 8))
+    parts = {"data": rows.data, "indices": rows.indices, "indptr": rows.indptr, "shape": rows.shape}
+    writes: list[Callable[[Any], None]] = [
+        lambda file: np.savez(file, X=X, y=y),
+        lambda file: np.savez_compressed(file, X=zeros, y=np.zeros(2**14)),
+        lambda file: np.savez(file, **parts, format=b"csr", y=y),
+        lambda file: np.save(file, X),
+    ]
+    found = []
+    for write in writes:
+        with io.BytesIO() as file:
+            write(file)
+            found.append(file.getvalue())
+    return [*found, found[-1].replace(b"(20, 4), }       ", b"(9999999999, 99)}", 1)]
 
 
 def _file(data: bytes) -> Path:

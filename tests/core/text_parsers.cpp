@@ -141,6 +141,18 @@ void test_csv() {
     CHECK(error("inf,a,2\n") == Place(1, 1));
 }
 
+void test_a_line_without_end() {
+    Threads threads(2);
+    const std::string blanks(std::size_t(1) << 24, ' ');
+    LibsvmParser parser{LibsvmOptions{}};
+    parser.feed("1 1:1\n", 6, threads);
+    for (std::size_t fed = 0; fed <= kLongestLine && !parser.error().line; fed += blanks.size())
+        parser.feed(blanks.data(), blanks.size(), threads);
+    parser.finish(threads);
+    CHECK(parser.error().line == 2);
+    CHECK(parser.error().message.find("longer than 128 MiB") != std::string::npos);
+}
+
 }  // namespace
 
 int main() {
@@ -149,5 +161,6 @@ int main() {
     test_errors();
     test_cuts();
     test_csv();
+    test_a_line_without_end();
     return test::failures();
 }
