@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import math
 import os
+import tokenize
 import zipfile
 from collections.abc import Iterable
 from typing import IO, Any
@@ -31,14 +33,21 @@ def load_npz(
     path: str | os.PathLike[str], limit: Limit, wanted: Iterable[str]
 ) -> tuple[dict[str, Array], list[str]]:
     """Those of the wanted arrays that a .npz file holds, and the names of all that it holds."""
-    with zipfile.ZipFile(path) as archive:
-        members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
-        chosen = {name: members[name] for name in wanted if name in members}
-        for name, info in chosen.items():
-            if info.compress_type not in _METHODS:
-                raise DataError(path, f"{name} is packed in a way that NumPy never uses: save it with NumPy")
-        limit.check(sum(info.file_size for info in chosen.values()))
-        return {name: _member(archive, info, name) for name, info in chosen.items()}, sorted(members)
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
+            chosen = {name: members[name] for name in wanted if name in members}
+            for name, info in chosen.items():
+                if info.compress_type not in _METHODS:
+                    raise DataError(
+                        path, f"{name} is packed in a way that NumPy never uses: save it with NumPy"
+                    )
+            limit.check(sum(info.file_size for info in chosen.values()))
+            return {name: _member(archive, info, name) for name, info in chosen.items()}, sorted(members)
+    except OSError as error:
+        if error.errno == errno.EINVAL:  # a member that would begin before the file does
+            raise zipfile.BadZipFile("an array is not where it should be") from error
+        raise
 
 
 def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str) -> Array:
@@ -53,7 +62,10 @@ def _check_size(file: IO[bytes], size: int, name: str) -> None:
     version = npy.read_magic(file)
     # Version 3 differs from 2 in the letters that names may have, which is nothing to its size.
     read_header = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
-    shape, _, dtype = read_header(file)
+    try:
+        shape, _, dtype = read_header(file)
+    except tokenize.TokenError as error:  # of NumPy's search for what Python 2 wrote
+        raise ValueError(f"the header of {name} is not whole") from error
     needed, there = math.prod(shape) * dtype.itemsize, size - file.tell()
     if min(shape, default=0) < 0 or needed > there:
         raise ValueError(f"{name} should have {needed:,} bytes for its shape, and has {there:,}")
