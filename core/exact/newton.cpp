@@ -57,10 +57,10 @@ constexpr int kMaxInner = 60;       // Newton steps on one working set
 constexpr int kMaxRounds = 30;      // working sets of one level
 constexpr double kLevelTol = 0.03;  // relative gap at which a subsample has told enough
 constexpr Index kSweepRows = 8000;  // most rows of a level that begins with coordinate sweeps
-// Coordinate sweeps before the first Newton step: they go on as long as every ten of them bring the gap down
-// to this share.
-constexpr int kSweeps = 20, kMostSweeps = 100;
-constexpr double kSweepGain = 0.7;
+// Coordinate sweeps before the first Newton step: they go on as long as, at the rate at which they close the
+// gap, they will be done within so many. Where systems are factored a step costs as much as hundreds of
+// sweeps.
+constexpr int kSweeps = 20, kSweepsBetweenLooks = 10, kMostSweeps = 100, kMostSweepsOfFew = 300;
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
@@ -200,6 +200,7 @@ class Newton {
         if (m > kSweepRows || bytes > options_.cache_bytes || problem_.maybe_indefinite) return;
         const OdmLoss loss = level_loss(m);
         const double tol = std::max(options_.tol, kPrecise);
+        const int most = m <= kDense ? kMostSweepsOfFew : kMostSweeps;
         const Subset rows{order_.data(), m};
         Buffer<T> k(at(m) * at(m));
         kernel_block(source_, rows, rows, k.data(), m, threads_);
@@ -212,14 +213,16 @@ class Newton {
             const SweepRows<T> all{
                 k.data(),         m,        shift_,          machine.y.data(), machine.s.data(),
                 machine.q.data(), g.data(), machine.f.data()};
-            sweep(all, loss, 1e-3, kMostSweeps, random, threads_, worker, [&] {
+            sweep(all, loss, 1e-3, most, random, threads_, worker, [&] {
                 for (std::size_t i = 0; i < g.size(); ++i) machine.a[i] = machine.y[i] * g[i];
                 machine.assess(loss);
                 if (machine.gap <= tol && machine.violation <= options_.violation) return true;
-                if (++sweeps < kSweeps || sweeps % (kSweeps / 2) != 0) return false;
-                const bool slow = machine.gap > kSweepGain * before;
+                if (++sweeps < kSweeps || sweeps % kSweepsBetweenLooks != 0) return false;
+                const double gain = before / machine.gap;
                 before = machine.gap;
-                return slow;
+                if (!std::isfinite(gain)) return false;  // the first look
+                return sweeps + kSweepsBetweenLooks * std::log(machine.gap / tol) / std::log(gain) > most ||
+                       gain <= 1;
             });
             for (std::size_t i = 0; i < g.size(); ++i) machine.a[i] = machine.y[i] * g[i];
             machine.iterations = 1;  // together they count as a step

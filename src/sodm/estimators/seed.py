@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+from numbers import Integral
 from typing import Any
 
 from sklearn.utils import check_random_state
@@ -15,4 +17,11 @@ def seed_for(random_state: Any) -> int:
     >>> seed_for(None) == seed_for(0) == seed_for(0)
     True
     """
-    return int(check_random_state(0 if random_state is None else random_state).randint(2**31 - 1))
+    if random_state is None or isinstance(random_state, Integral):
+        return _seed_of(0 if random_state is None else int(random_state))
+    return int(check_random_state(random_state).randint(2**31 - 1))
+
+
+@lru_cache(maxsize=64)  # to make a generator takes as long as a small fit
+def _seed_of(number: int) -> int:
+    return int(check_random_state(number).randint(2**31 - 1))

@@ -19,6 +19,7 @@ Array = NDArray[np.float64]
 
 # Where both bounds are mostly rounding they tell nothing of who is nearer: the one in double is.
 NO_WORSE = 2.0
+WORTH_THREADS = 2**20  # kernel values times machines: fewer are done before a second thread is awake
 HEADROOM = 0.9  # of the tolerance, for the solver: the certificate adds what rounding may have hidden
 
 
@@ -46,6 +47,8 @@ def solve_certified(
     signs, weights, loss, tol, max_iter, options
         As for `sodm.solvers.exact.solve`.
     """
+    if signs.size * signs.shape[1] < WORTH_THREADS:
+        evaluator = replace(evaluator, n_threads=1)
     first = _certified_once(evaluator, rows, signs, weights, loss, tol=tol, max_iter=max_iter, **options)
     left = max_iter - int(np.max(first.n_iter))
     if np.all(first.converged) or first.precision == "double" or first.ridge_shift > 0 or left <= 0:
