@@ -57,10 +57,11 @@ constexpr int kMaxInner = 60;       // Newton steps on one working set
 constexpr int kMaxRounds = 30;      // working sets of one level
 constexpr double kLevelTol = 0.03;  // relative gap at which a subsample has told enough
 constexpr Index kSweepRows = 8000;  // most rows of a level that begins with coordinate sweeps
-// Coordinate sweeps before the first Newton step: they go on as long as, at the rate at which they close the
-// gap, they will be done within so many. Where systems are factored a step costs as much as hundreds of
-// sweeps.
+// Coordinate sweeps before the first Newton step: as long as ten of them bring the gap down by this factor;
+// of few rows, whose systems are factored, as long as they will be done within so many at their rate, for a
+// step costs as much as hundreds of sweeps there.
 constexpr int kSweeps = 20, kSweepsBetweenLooks = 10, kMostSweeps = 100, kMostSweepsOfFew = 300;
+constexpr double kSweepGain = 1.4;
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
@@ -200,7 +201,8 @@ class Newton {
         if (m > kSweepRows || bytes > options_.cache_bytes || problem_.maybe_indefinite) return;
         const OdmLoss loss = level_loss(m);
         const double tol = std::max(options_.tol, kPrecise);
-        const int most = m <= kDense ? kMostSweepsOfFew : kMostSweeps;
+        const bool few = m <= kDense, whole = m == problem_.n;
+        const int most = few ? kMostSweepsOfFew : kMostSweeps;
         const Subset rows{order_.data(), m};
         Buffer<T> k(at(m) * at(m));
         kernel_block(source_, rows, rows, k.data(), m, threads_);
@@ -216,13 +218,15 @@ class Newton {
             sweep(all, loss, 1e-3, most, random, threads_, worker, [&] {
                 for (std::size_t i = 0; i < g.size(); ++i) machine.a[i] = machine.y[i] * g[i];
                 machine.assess(loss);
-                if (machine.gap <= tol && machine.violation <= options_.violation) return true;
+                const bool done = machine.gap <= tol && (!whole || machine.violation <= options_.violation);
+                if (done && (whole || sweeps >= kSweeps)) return true;
                 if (++sweeps < kSweeps || sweeps % kSweepsBetweenLooks != 0) return false;
                 const double gain = before / machine.gap;
                 before = machine.gap;
-                if (!std::isfinite(gain)) return false;  // the first look
-                return sweeps + kSweepsBetweenLooks * std::log(machine.gap / tol) / std::log(gain) > most ||
-                       gain <= 1;
+                if (!few) return gain < kSweepGain;
+                // At this rate there will be more of them than a factored step costs.
+                return gain <= 1 ||
+                       sweeps + kSweepsBetweenLooks * std::log(machine.gap / tol) / std::log(gain) > most;
             });
             for (std::size_t i = 0; i < g.size(); ++i) machine.a[i] = machine.y[i] * g[i];
             machine.iterations = 1;  // together they count as a step
