@@ -26,7 +26,7 @@ Result solve(const SourceArgument& source_argument, Matrix signs, Vector weights
              double lam, double upsilon, double theta, const std::string& method, double tol,
              double violation, int max_iter, std::size_t cache_bytes, std::uint64_t seed, int n_threads,
              std::optional<Matrix> start, std::optional<nb::callable> progress, const StopToken* stop,
-             std::optional<Matrix> start_decision) {
+             std::optional<Matrix> start_decision, std::optional<Matrix> offset) {
     const AnySource any = source_argument.any;
     const Index n = size_of(any);
     if (static_cast<Index>(signs.shape(1)) != n || static_cast<Index>(weights.shape(0)) != n)
@@ -36,6 +36,8 @@ Result solve(const SourceArgument& source_argument, Matrix signs, Vector weights
     if (start_decision &&
         (start_decision->shape(0) != signs.shape(0) || start_decision->shape(1) != signs.shape(1)))
         throw std::invalid_argument("start_decision must have the shape of signs");
+    if (offset && (offset->shape(0) != signs.shape(0) || offset->shape(1) != signs.shape(1)))
+        throw std::invalid_argument("offset must have the shape of signs");
     Problem problem;
     problem.n = n;
     problem.count = static_cast<int>(signs.shape(0));
@@ -43,6 +45,7 @@ Result solve(const SourceArgument& source_argument, Matrix signs, Vector weights
     problem.weights = weights.data();
     problem.start = start ? start->data() : nullptr;
     problem.start_decision = start_decision ? start_decision->data() : nullptr;
+    problem.offset = offset ? offset->data() : nullptr;
     Options options;
     options.tol = tol;
     options.violation = violation;
@@ -68,10 +71,11 @@ Result solve(const SourceArgument& source_argument, Matrix signs, Vector weights
     Threads threads(n_threads, &monitor);
     return with_source(any, [&](const auto& source, bool maybe_indefinite) {
         problem.maybe_indefinite = maybe_indefinite;
-        Solution solution =
-            loss == "hinge"
-                ? solve_coordinate(source, problem, HingeLoss(lam, total), options, threads)
-                : solve_odm(method, source, problem, OdmLoss(lam, upsilon, theta, total), options, threads);
+        const OdmLoss odm = loss == "targets" ? OdmLoss::of_targets(lam, upsilon, theta, total)
+                                              : OdmLoss(lam, upsilon, theta, total);
+        Solution solution = loss == "hinge"
+                                ? solve_coordinate(source, problem, HingeLoss(lam, total), options, threads)
+                                : solve_odm(method, source, problem, odm, options, threads);
         return Result{std::move(solution), n, problem.count, source.evaluations(), source.seconds()};
     });
 }
@@ -148,7 +152,8 @@ void bind_solve(nb::module_& m) {
           nb::arg("lam"), nb::arg("upsilon"), nb::arg("theta"), nb::arg("method"), nb::arg("tol"),
           nb::arg("violation"), nb::arg("max_iter"), nb::arg("cache_bytes"), nb::arg("seed"),
           nb::arg("n_threads"), nb::arg("start").none(), nb::arg("progress").none(),
-          nb::arg("stop").none() = nb::none(), nb::arg("start_decision").none() = nb::none());
+          nb::arg("stop").none() = nb::none(), nb::arg("start_decision").none() = nb::none(),
+          nb::arg("offset").none() = nb::none());
 }
 
 }  // namespace sodm::bindings

@@ -9,7 +9,7 @@ from sodm.problem.losses import HingeLoss, Loss
 
 
 def quadratic_program(
-    K: np.ndarray, y: np.ndarray, weights: np.ndarray, loss: Loss
+    K: np.ndarray, y: np.ndarray, weights: np.ndarray, loss: Loss, offset: np.ndarray | float = 0.0
 ) -> tuple[float, np.ndarray]:
     """The smallest objective p, and the decisions f at the rows.
 
@@ -19,7 +19,7 @@ def quadratic_program(
     keep = values > 1e-13 * values[-1]
     R = vectors[:, keep] * np.sqrt(values[keep])
     w = cvxpy.Variable(R.shape[1])
-    margins = cvxpy.multiply(y, R @ w)
+    margins = cvxpy.multiply(y, R @ w) + offset
     below = cvxpy.Variable(len(y))
     W = weights.sum()
     # Dividing by lam keeps the numbers of the program near 1, which the solver's tolerances refer to.
@@ -29,7 +29,7 @@ def quadratic_program(
         constraints = [below >= 0, margins >= 1 - below]
     else:
         above = cvxpy.Variable(len(y))
-        root = np.sqrt(weights / (2 * W * (1 - loss.theta) ** 2))
+        root = np.sqrt(weights / (2 * W * loss.unit))
         value = norm + cvxpy.sum_squares(cvxpy.multiply(root, below))
         value += loss.upsilon * cvxpy.sum_squares(cvxpy.multiply(root, above))
         constraints = [margins >= 1 - loss.theta - below, margins <= 1 + loss.theta + above]
@@ -38,4 +38,4 @@ def quadratic_program(
     problem.solve(solver=cvxpy.CLARABEL, **tight)
     f = R @ w.value
     # The program's own value is only as good as its slacks: evaluate p at its f.
-    return float(w.value @ w.value / 2 + loss.primal(y * f, weights)), f
+    return float(w.value @ w.value / 2 + loss.primal(y * f + offset, weights)), f

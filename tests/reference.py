@@ -4,7 +4,8 @@ Both methods minimise, with K the Gram matrix, f = K a, a = y g and margins m = 
 
     p(a) = 1/2 a' K a + loss.primal(m, s)        (ODM: piecewise quadratic; hinge: piecewise linear loss)
 
-and stop on the relative duality gap and the largest violation of the optimality conditions.
+(m = y f + o where there are offsets o), and stop on the relative duality gap and
+the largest violation of the optimality conditions.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ def solve(
     n_threads: int = 1,
     start: np.ndarray | None = None,
     progress: Any = None,
+    offset: np.ndarray | None = None,
 ) -> SolveResult:
     """The signature of sodm.solvers.exact.solve; `source` is the Gram matrix itself."""
     K = np.asarray(source, dtype=np.float64)
@@ -41,14 +43,15 @@ def solve(
     newton = isinstance(loss, OdmLoss) and solver != "dcd"
     rng = np.random.default_rng(seed)
     duals, steps = np.zeros_like(signs), np.zeros(len(signs), dtype=np.int64)
-    for k, y in enumerate(signs):
+    offset = np.zeros_like(signs) if offset is None else offset
+    for k, (y, o) in enumerate(zip(signs, offset, strict=True)):
         g = np.zeros(len(y)) if start is None else np.array(start[k], dtype=np.float64)
         if newton:
-            duals[k], steps[k] = _newton(K, y, weights, loss, g, tol, max_iter)
+            duals[k], steps[k] = _newton(K, y, weights, loss, g, tol, max_iter, o)
         else:
-            duals[k], steps[k] = _descend(K, y, weights, loss, g, tol, max_iter, rng)
+            duals[k], steps[k] = _descend(K, y, weights, loss, g, tol, max_iter, rng, o)
         if progress:
-            gap = certificate(K, y, weights, loss, duals[k])[1]
+            gap = certificate(K, y, weights, loss, duals[k], o)[1]
             progress(
                 {
                     "stage": "newton" if newton else "dcd",
@@ -58,7 +61,8 @@ def solve(
                 }
             )
     decision = (signs * duals) @ K
-    numbers = np.array([certificate(K, y, weights, loss, g) for y, g in zip(signs, duals, strict=True)])
+    machines = zip(signs, duals, offset, strict=True)
+    numbers = np.array([certificate(K, y, weights, loss, g, o) for y, g, o in machines])
     objective, gap, violation = numbers.T
     return SolveResult(
         duals=duals,
@@ -76,50 +80,66 @@ def solve(
 
 
 def certificate(
-    K: np.ndarray, y: np.ndarray, weights: np.ndarray, loss: Loss, g: np.ndarray
+    K: np.ndarray, y: np.ndarray, weights: np.ndarray, loss: Loss, g: np.ndarray, o: np.ndarray | float = 0.0
 ) -> tuple[float, float, float]:
     """Primal objective, relative duality gap and largest violation at g."""
-    margins = y * (K @ (y * g))
-    norm = g @ margins
+    own = y * (K @ (y * g))
+    margins = own + o
+    norm = g @ own
     primal = norm / 2 + loss.primal(margins, weights)
-    dual = norm / 2 + loss.dual(g, weights)
+    dual = norm / 2 + np.sum(o * g) + loss.dual(g, weights)
     violation = float(loss.violation(margins, g, weights).max())
     return primal, (primal + dual) / abs(primal), violation
 
 
-def _done(K: np.ndarray, y: np.ndarray, weights: np.ndarray, loss: Loss, g: np.ndarray, tol: float) -> bool:
-    _, gap, violation = certificate(K, y, weights, loss, g)
+def _done(
+    K: np.ndarray, y: np.ndarray, weights: np.ndarray, loss: Loss, g: np.ndarray, tol: float, o: np.ndarray
+) -> bool:
+    _, gap, violation = certificate(K, y, weights, loss, g, o)
     return gap <= tol and violation <= tol
 
 
 def _newton(
-    K: np.ndarray, y: np.ndarray, weights: np.ndarray, loss: OdmLoss, g: np.ndarray, tol: float, max_iter: int
+    K: np.ndarray,
+    y: np.ndarray,
+    weights: np.ndarray,
+    loss: OdmLoss,
+    g: np.ndarray,
+    tol: float,
+    max_iter: int,
+    o: np.ndarray,
 ) -> tuple[np.ndarray, int]:
-    """Active set Newton: (K_AA + D_A) a_A = t_A on the rows outside the dead zone, then a line search."""
+    """Active set Newton: (K_AA + D_A) a_A = t_A - y o_A on the rows outside the zone, then a line search."""
     ridge_below, ridge_above = loss.ridges(weights)
     a = y * g
     for step in range(1, max_iter + 1):
-        margins = y * (K @ a)
+        margins = y * (K @ a) + o
         below, above = margins < 1 - loss.theta, margins > 1 + loss.theta
         active = np.flatnonzero(below | above)
         ridge = np.where(below, ridge_below, ridge_above)[active]
-        target = (y * np.where(below, 1 - loss.theta, 1 + loss.theta))[active]
+        target = (y * (np.where(below, 1 - loss.theta, 1 + loss.theta) - o))[active]
         new = np.zeros_like(a)
         new[active] = np.linalg.solve(K[np.ix_(active, active)] + np.diag(ridge), target)
-        if _done(K, y, weights, loss, y * new, tol):
+        if _done(K, y, weights, loss, y * new, tol, o):
             return y * new, step
-        a = a + _line_search(K, y, weights, loss, a, new - a) * (new - a)
+        a = a + _line_search(K, y, weights, loss, a, new - a, o) * (new - a)
     return y * new, max_iter
 
 
 def _line_search(
-    K: np.ndarray, y: np.ndarray, weights: np.ndarray, loss: OdmLoss, a: np.ndarray, direction: np.ndarray
+    K: np.ndarray,
+    y: np.ndarray,
+    weights: np.ndarray,
+    loss: OdmLoss,
+    a: np.ndarray,
+    direction: np.ndarray,
+    o: np.ndarray,
 ) -> float:
     """Where the derivative of the convex p(a + t direction) changes sign in [0, 1], by bisection."""
     Ka, Kd = K @ a, K @ direction
 
     def slope(t: float) -> float:
-        return float((a + t * direction) @ Kd - loss.lift(y * (Ka + t * Kd), weights) @ (y * Kd))
+        return float((a + t * direction) @ Kd - loss.lift(y * (Ka + t * Kd) + o, weights) @ (y * Kd))
 
     low, high = 0.0, 1.0
     if slope(high) <= 0:
@@ -139,12 +159,13 @@ def _descend(
     tol: float,
     max_iter: int,
     rng: np.random.Generator,
+    o: np.ndarray,
 ) -> tuple[np.ndarray, int]:
     """Coordinate descent on the dual, one exact step at a time, in random order."""
     Q = y[:, None] * y * K
     if isinstance(loss, HingeLoss):
         g = np.clip(g, 0, loss.bounds(weights))
-    margins = Q @ g
+    margins = Q @ g + o
     a, b = loss.ridges(weights)
     upper = loss.bounds(weights) if isinstance(loss, HingeLoss) else None
     for sweep in range(1, max_iter + 1):
@@ -161,7 +182,7 @@ def _descend(
                 margins += (new - g[i]) * Q[i]
                 g[i] = new
         if sweep % 10 == 0 or sweep == max_iter:
-            margins = Q @ g
-            if _done(K, y, weights, loss, g, tol):
+            margins = Q @ g + o
+            if _done(K, y, weights, loss, g, tol, o):
                 break
     return g, sweep

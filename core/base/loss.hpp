@@ -1,5 +1,6 @@
-// The two losses, each through its margins m_i = y_i f(x_i) and signed duals g_i: the one definition of them
-// in the core. W is the sum of the weights s_i.
+// The two losses, each through its margins m_i = y_i f(x_i) + o_i and signed duals g_i: the one definition of
+// them in the core. W is the sum of the weights s_i; the offsets o_i are 0 unless a problem has some
+// (solve.hpp).
 //
 //   primal(m, s)      the loss term of a row, primal'(m, s) its slope where there is one
 //   dual(g, s)        its conjugate at -g
@@ -34,6 +35,12 @@ struct OdmLoss {
         loss.low = 1 / scale;
         loss.high = loss.low / upsilon;
         return loss;
+    }
+
+    // Around targets t_i instead of 1: y = 1, offset 1 - t_i, and nothing is divided by (1 - theta)^2. Any
+    // theta >= 0 (epsilon there) and upsilon > 0 will do.
+    static OdmLoss of_targets(double lam, double upsilon, double epsilon, double total_weight) {
+        return of_scale(lam / total_weight, upsilon, epsilon);
     }
 
     double primal(double m, double s) const {

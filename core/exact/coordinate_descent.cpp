@@ -32,9 +32,12 @@ constexpr Index kSmallestSet = 2048;  // rows of a working set, at least
 template <class Loss>
 struct Machine {
     const double* y;
-    Values q, g, f;  // k(x, x) + shift, duals, f including shift * y g
+    const double* offset;  // of the margins, or null
+    Values q, g, f;        // k(x, x) + shift, duals, f including shift * y g and y * offset
     double objective = 0, gap = 0, violation = 0;
     int iterations = 0;
+
+    double base_at(std::size_t i) const { return offset ? y[i] * offset[i] : 0.0; }
 };
 
 template <class Loss>
@@ -47,7 +50,10 @@ void assess(Machine<Loss>& machine, const double* weights, const Loss& loss) {
         dual += loss.dual(g, s);
         violation = std::max(violation, loss.violation(m, g, s, machine.q[i]));
     }
-    machine.objective = reg / 2 + primal;
+    double of_offset = 0;  // o'g, which `reg` has beside g'Qg
+    for (std::size_t i = 0; machine.offset && i < machine.g.size(); ++i)
+        of_offset += machine.g[i] * machine.offset[i];
+    machine.objective = (reg - of_offset) / 2 + primal;
     machine.gap = (reg + primal + dual) / std::max(std::fabs(machine.objective), 1e-300);
     machine.violation = violation;
     if (!std::isfinite(machine.objective)) throw std::invalid_argument(kNotFinite);
@@ -98,13 +104,16 @@ class Descent {
             Machine<Loss>& machine = machines_[at(c)];
             machine.y = problem_.signs + c * n_;
             machine.g.assign(at(n_), 0.0);
-            machine.f.assign(at(n_), 0.0);
+            machine.offset = problem_.offset ? problem_.offset + c * n_ : nullptr;
+            machine.f.resize(at(n_));
+            for (std::size_t i = 0; i < machine.f.size(); ++i) machine.f[i] = machine.base_at(i);
             for (Index i = 0; i < n_; ++i) {
                 const double s = problem_.weights[i];
                 if (problem_.start)
                     machine.g[at(i)] = loss_.feasible(problem_.start[c * n_ + i], s);
                 else if (problem_.start_decision)
-                    machine.g[at(i)] = loss_.lift(machine.y[i] * problem_.start_decision[c * n_ + i], s);
+                    machine.g[at(i)] = loss_.lift(
+                        machine.y[i] * (problem_.start_decision[c * n_ + i] + machine.base_at(at(i))), s);
             }
         }
         if (problem_.maybe_indefinite) {
@@ -152,8 +161,8 @@ class Descent {
         for (std::size_t c = 0; c < machines_.size(); ++c)
             for (std::size_t k = 0; k < rows.size(); ++k) {
                 const auto i = at(rows[k]);
-                machines_[c].f[i] =
-                    values[c * rows.size() + k] + shift_ * machines_[c].y[i] * machines_[c].g[i];
+                machines_[c].f[i] = values[c * rows.size() + k] +
+                                    shift_ * machines_[c].y[i] * machines_[c].g[i] + machines_[c].base_at(i);
             }
     }
 
@@ -317,7 +326,8 @@ class Descent {
         Solution out;
         for (const auto& machine : machines_) {
             out.duals.insert(out.duals.end(), machine.g.begin(), machine.g.end());
-            out.decision.insert(out.decision.end(), machine.f.begin(), machine.f.end());
+            for (std::size_t i = 0; i < machine.f.size(); ++i)
+                out.decision.push_back(machine.f[i] - machine.base_at(i));
             out.objective.push_back(machine.objective);
             out.gap.push_back(machine.gap);
             out.violation.push_back(machine.violation);

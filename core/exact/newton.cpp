@@ -5,7 +5,7 @@
 // The optimum is piecewise linear in its data: with A = {i : g_i != 0}, D_i = low/s_i or high/s_i by the sign
 // of g_i and t_i = y_i (1 -+ theta), it solves
 //
-//   (K_AA + D_A) a_A = t_A,   a = 0 elsewhere.
+//   (K_AA + D_A) a_A = t_A,   a = 0 elsewhere;   t_A - y o_A where the margins have offsets o (solve.hpp).
 //
 // A step guesses A and the signs and solves this by conjugate gradients, preconditioned with a Nystrom
 // factor. There are two kinds of steps:
@@ -117,11 +117,14 @@ class Newton {
         for (int c = 0; c < problem_.count; ++c) {
             Machine& machine = machines_[at(c)];
             machine.resize(at(m));
+            if (problem_.offset) machine.base.resize(at(m));
             for (Index i = before; i < m; ++i) {
                 const Index row = order_[at(i)];
                 machine.y[at(i)] = problem_.signs[c * problem_.n + row];
                 machine.s[at(i)] = problem_.weights[row];
                 machine.q[at(i)] = source_.diagonal(row) + shift_;
+                if (problem_.offset)
+                    machine.base[at(i)] = machine.y[at(i)] * problem_.offset[c * problem_.n + row];
             }
         }
         evaluate(added);
@@ -149,7 +152,8 @@ class Newton {
         for (std::size_t c = 0; c < machines_.size(); ++c)
             for (std::size_t k = 0; k < positions.size(); ++k) {
                 const auto i = at(positions[k]);
-                machines_[c].f[i] = values[c * positions.size() + k] + shift_ * machines_[c].a[i];
+                machines_[c].f[i] =
+                    values[c * positions.size() + k] + shift_ * machines_[c].a[i] + machines_[c].base_at(i);
             }
     }
 
@@ -168,7 +172,8 @@ class Newton {
         for (Machine& machine : machines_) {
             machine.assess(loss_);
             double zero = 0;
-            for (double s : machine.s) zero += loss_.primal(0, s);
+            for (std::size_t i = 0; i < machine.size(); ++i)
+                zero += loss_.primal(machine.y[i] * machine.base_at(i), machine.s[i]);
             better &= machine.objective < zero;
         }
         if (!better) machines_.assign(at(problem_.count), Machine());
@@ -188,6 +193,7 @@ class Newton {
         for (int c = 0; c < problem_.count; ++c) {
             Machine& machine = machines_[at(c)];
             machine.f.assign(decision + c * problem_.n, decision + (c + 1) * problem_.n);
+            machine.add_base(machine.f);
             machine.guessed = true;
         }
     }
@@ -324,6 +330,7 @@ class Newton {
             double worst = 0, worst_violation = 0;
             for (std::size_t v = 0; v < steps.size(); ++v) {
                 for (std::size_t i = 0; i < fx[v].size(); ++i) fx[v][i] += shift_ * steps[v].x[i];
+                steps[v].machine->add_base(fx[v]);
                 policy.advance(*steps[v].machine, steps[v].x, fx[v]);
                 worst = std::max(worst, steps[v].machine->gap);
                 worst_violation = std::max(worst_violation, steps[v].machine->violation);
@@ -364,7 +371,7 @@ class Newton {
             for (Index i = 0; i < problem_.n; ++i) {
                 const auto to = at(c * problem_.n + order_[at(i)]);
                 out.duals[to] = machine.y[at(i)] * machine.a[at(i)];
-                out.decision[to] = machine.f[at(i)];
+                out.decision[to] = machine.f[at(i)] - machine.base_at(at(i));
             }
             out.objective.push_back(machine.objective);
             out.gap.push_back(machine.gap);

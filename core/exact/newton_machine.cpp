@@ -16,8 +16,10 @@ void Machine::assess(const OdmLoss& loss) {
         conjugate += loss.dual(g, s[i]);
         violation = std::max(violation, loss.violation(m, g, s[i], q[i]));
     }
-    objective = reg / 2 + primal;
-    dual = reg / 2 + conjugate;
+    double of_base = 0;  // o'g, which `reg` has beside g'Qg
+    for (std::size_t i = 0; i < base.size(); ++i) of_base += a[i] * base[i];
+    objective = (reg - of_base) / 2 + primal;
+    dual = (reg + of_base) / 2 + conjugate;
     absolute_gap = objective + dual;
     gap = absolute_gap / std::max(std::fabs(objective), 1e-300);
     if (!std::isfinite(objective)) throw std::invalid_argument(kNotFinite);
@@ -85,6 +87,7 @@ double line_search(const Machine& machine, const Values& x, const Values& fx, co
                 return sum;
             },
             2.0);
+    for (std::size_t i = 0; i < machine.base.size(); ++i) linear -= da[i] * machine.base[i];
     return find_step(
         [&](double step) {
             double sum = linear + step * quadratic;

@@ -12,7 +12,8 @@ using Values = std::vector<double>;
 
 // One machine on a list of rows: all rows of a level, or a working set.
 struct Machine {
-    Values y, s, q, a, f;  // signs, weights, k(x, x) + shift, coefficients, f = K a + shift a
+    Values y, s, q, a, f;  // signs, weights, k(x, x) + shift, coefficients, f = K a + shift a + base
+    Values base;           // y times the offset of the margin; empty without offsets
     double objective = 0, dual = 0, gap = 0, absolute_gap = 0, violation = 0;
     int iterations = 0;
     bool dual_steps = false, stuck = false, polished = false;
@@ -27,6 +28,11 @@ struct Machine {
         for (Values* values : {&y, &s, &q, &a, &f}) values->resize(n, 0.0);
     }
     std::size_t size() const { return y.size(); }
+    double base_at(std::size_t i) const { return base.empty() ? 0.0 : base[i]; }
+    // To values that were made of coefficients alone.
+    void add_base(Values& values) const {
+        for (std::size_t i = 0; i < base.size(); ++i) values[i] += base[i];
+    }
 
     // Sets the objectives, the gap and the violation.
     void assess(const OdmLoss& loss);

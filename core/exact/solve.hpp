@@ -19,7 +19,14 @@ struct Problem {
     int count = 1;                    // machines
     const double* signs = nullptr;    // count x n, +-1
     const double* weights = nullptr;  // n, > 0
-    const double* start = nullptr;    // count x n duals to start from, or null
+    // count x n offsets o of the margins, m = y f + o, or null for zeros. With them
+    //   primal  1/2 g'Qg + sum_i primal(Qg + o)_i,   dual  1/2 g'Qg + o'g + sum_i dual(g_i).
+    // A zone around c_i instead of 1 has o_i = 1 - c_i, a function f0 to be corrected o_i = y_i f0(x_i).
+    //
+    // The solvers keep f + y o where else they have f: then y times it is the margin, and the gap,
+    // g'Qg + o'g + primal + dual = g'm + primal + dual, reads as without.
+    const double* offset = nullptr;
+    const double* start = nullptr;  // count x n duals to start from, or null
     // count x n values of some f, or null; f need not come from any duals on these rows. Used when there is
     // no `start`: Newton takes its first active set from it, coordinate descent starts from the duals that
     // the optimality conditions assign to it (the lift).

@@ -50,7 +50,7 @@ Step StepPolicy::propose(Machine& machine) const {
         if (to == 0) continue;
         step.side[i] = to > 0 ? 1 : -1;
         step.inverse_d[i] = machine.s[i] / (to > 0 ? loss_.low : loss_.high);
-        step.target[i] = y * (to > 0 ? 1 - loss_.theta : 1 + loss_.theta);
+        step.target[i] = y * (to > 0 ? 1 - loss_.theta : 1 + loss_.theta) - machine.base_at(i);
         step.x[i] = machine.dual_steps ? machine.a[i] : y * to;
     }
     step.cg_target =

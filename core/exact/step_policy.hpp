@@ -9,11 +9,11 @@
 
 namespace sodm {
 
-// The system (K_AA + D_A) x_A = t_A of one Newton step: which rows are in, with which sign.
+// The system (K_AA + D_A) x_A = t_A - base_A of one Newton step: which rows are in, with which sign.
 struct Step {
     Machine* machine;
     std::vector<signed char> side;  // 1 below the dead zone, -1 above, 0 not in A
-    Values inverse_d, target, x;    // 1 / D (0 outside A), t, start and solution
+    Values inverse_d, target, x;    // 1 / D (0 outside A), t - base, start and solution
     double cg_target = 0;           // absolute duality gap that the residual may stand for
 };
 

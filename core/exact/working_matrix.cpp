@@ -81,6 +81,7 @@ void DenseMatrix<T>::relax(Machine& machine, const OdmLoss& loss, double shift) 
     std::vector<Values> f;
     multiply({&machine.a}, f);
     for (std::size_t i = 0; i < machine.size(); ++i) machine.f[i] = f[0][i] + shift * machine.a[i];
+    machine.add_base(machine.f);
 }
 
 // ----------------------------------------------------------------------------------------- IterativeMatrix

@@ -63,6 +63,8 @@ std::vector<Machine> WorkingSet::gather(const std::vector<Machine>& machines) co
     for (std::size_t c = 0; c < machines.size(); ++c) {
         const Machine& machine = machines[c];
         local[c].resize(members_.size());
+        for (std::size_t k = 0; k < members_.size() && !machine.base.empty(); ++k)
+            local[c].base.push_back(machine.base[at(members_[k])]);
         local[c].iterations = machine.iterations;
         local[c].guessed = machine.guessed;
         for (std::size_t k = 0; k < members_.size(); ++k) {

@@ -13,10 +13,11 @@ namespace {
 
 struct Task {
     Data data;
-    std::vector<double> signs, weights;
+    std::vector<double> signs, weights, offset;
     Problem problem;
 
-    Task(Index n, int count) : data(n, 4, 1.0, 5), signs(at(n * count)), weights(at(n)) {
+    Task(Index n, int count, bool with_offset = false)
+        : data(n, 4, 1.0, 5), signs(at(n * count)), weights(at(n)) {
         std::mt19937 random(6);
         for (Index i = 0; i < n; ++i) {
             weights[at(i)] = 1 + static_cast<double>(random() % 3);
@@ -29,6 +30,11 @@ struct Task {
         problem.count = count;
         problem.signs = signs.data();
         problem.weights = weights.data();
+        if (with_offset) {
+            for (std::size_t i = 0; i < signs.size(); ++i)
+                offset.push_back(static_cast<double>(random() % 400) / 100 - 2);
+            problem.offset = offset.data();
+        }
     }
     double total() const {
         double sum = 0;
@@ -38,8 +44,8 @@ struct Task {
 };
 
 template <class T>
-void methods_agree(Index n, double lam, std::size_t cache_bytes) {
-    Task task(n, 2);
+void methods_agree(Index n, double lam, std::size_t cache_bytes, bool with_offset = false) {
+    Task task(n, 2, with_offset);
     const KernelFunction kernel{KernelKind::rbf, 2.0, 0, 3, 0};
     PointSet<T> x(task.data.view(Form::rows), kernel);
     PointKernel<T> source(kernel, x, x);
@@ -105,6 +111,8 @@ int main() {
         methods_agree<double>(1100, lam, std::size_t(100) << 20);  // stored
         methods_agree<float>(1100, lam, std::size_t(100) << 20);
         methods_agree<float>(1100, lam, std::size_t(1) << 20);  // little is stored
+        methods_agree<double>(300, lam, std::size_t(100) << 20, true);
+        methods_agree<float>(1100, lam, std::size_t(1) << 20, true);
     }
     hinge_in_chunks<float>(900);
     hinge_in_chunks<float>(4500);

@@ -1,4 +1,4 @@
-"""The two losses: optimal margin distribution (ODM) and hinge.
+"""The losses: optimal margin distribution (ODM), the same around targets, and hinge.
 
 With margins m_i = y_i f(x_i), sample weights s_i and W = sum s_i, training minimises
 
@@ -9,7 +9,8 @@ and its dual, in one signed variable per row with f = sum_i y_i g_i k(x_i, .) an
     d(g) = 1/2 g' Q g + dual(g, s).
 
 Strong duality reads min d = -min p, so p + d >= 0 is the duality gap. As |f|^2 = g' Q g = sum_i g_i m_i, it
-is a sum of one term for each row that is never negative (Fenchel and Young): `young`.
+is a sum of one term for each row that is never negative (Fenchel and Young): `young`. Margins with an offset,
+m_i = y_i f(x_i) + o_i, add o'g to d, and the gap stays the sum of `young`.
 
 A weight multiplies the loss term of its row and W replaces the number of rows: weight k is k copies of the
 row, weight 0 is the row left out.
@@ -57,13 +58,18 @@ class OdmLoss:
     upsilon: float
     theta: float
 
+    @property
+    def unit(self) -> float:
+        """The square of the margin that the zone asks for: losses are measured in it."""
+        return (1 - self.theta) ** 2
+
     def core(self, scale: float) -> _core.OdmLoss:
         """The loss as the core takes it."""
         return _core.OdmLoss(scale, self.upsilon, self.theta)
 
     def scale(self, total_weight: float) -> float:
         """What the sum of s_i [...] / 2 is multiplied with: lam / (W (1 - theta)^2)."""
-        return self.lam / (total_weight * (1 - self.theta) ** 2)
+        return self.lam / (total_weight * self.unit)
 
     def excess(self, margins: Array) -> tuple[Array, Array]:
         """How far each margin is below the dead zone, and how far above."""
@@ -72,7 +78,7 @@ class OdmLoss:
     def primal(self, margins: Array, weights: Array) -> float:
         """The loss term of p at the given margins."""
         below, above = self.excess(margins)
-        scale = self.lam / (2 * weights.sum() * (1 - self.theta) ** 2)
+        scale = self.lam / (2 * weights.sum() * self.unit)
         return float(scale * np.sum(weights * (below**2 + self.upsilon * above**2)))
 
     def slope(self, margins: Array) -> Array:
@@ -92,7 +98,7 @@ class OdmLoss:
 
         These are W c upsilon / s_i and W c / s_i with c = (1 - theta)^2 / (lam upsilon).
         """
-        a = weights.sum() * (1 - self.theta) ** 2 / (self.lam * weights)
+        a = weights.sum() * self.unit / (self.lam * weights)
         return a, a / self.upsilon
 
     def derivatives(self, margins: Array, weights: Array, corner: float = 0.0) -> tuple[Array, Array]:
@@ -136,6 +142,30 @@ class OdmLoss:
         below = np.where(low > 0, (low - a * up) ** 2 / (2 * a), up * (a * up / 2 - low))
         above = np.where(high > 0, (high - b * down) ** 2 / (2 * b), down * (b * down / 2 - high))
         return below + above
+
+
+@dataclass(frozen=True)
+class TargetLoss(OdmLoss):
+    """The loss of regression: the zone lies around a target t_i, in the target's own units.
+
+    primal = lam / (2 W) * sum_i s_i [(t_i - theta - f_i)_+^2 + upsilon (f_i - t_i - theta)_+^2]
+
+    It is the ODM loss of margins f_i + 1 - t_i (signs 1, offsets 1 - t_i), without its division by
+    (1 - theta)^2; theta is the half-width epsilon, any number >= 0, and upsilon any number > 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> loss = TargetLoss(lam=4.0, upsilon=0.5, theta=0.5)
+    >>> t, f = np.array([3.0, 3.0, 3.0]), np.array([1.0, 3.2, 5.5])
+    >>> round(loss.primal(f + 1 - t, np.ones(3)), 6)  # 4 / (2 * 3) * (1.5 ** 2 + 0.5 * 2 ** 2)
+    2.833333
+    """
+
+    @property
+    def unit(self) -> float:
+        """Targets have their own unit."""
+        return 1.0
 
 
 @dataclass(frozen=True)
@@ -235,7 +265,7 @@ class HingeLoss:
         )
 
 
-Loss = OdmLoss | HingeLoss
+Loss = OdmLoss | HingeLoss  # TargetLoss is an OdmLoss
 
 LOSSES = ("odm", "hinge")
 

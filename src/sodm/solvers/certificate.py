@@ -68,6 +68,8 @@ class Certifier:
     signs : ndarray, shape (n_problems, n)
     weights : ndarray, shape (n,)
     loss : OdmLoss or HingeLoss
+    offset : ndarray, shape (n_problems, n), optional
+        What is added to the margins, signs * f + offset.
     """
 
     evaluator: KernelEvaluator
@@ -76,6 +78,7 @@ class Certifier:
     signs: Array
     weights: Array
     loss: Loss
+    offset: Array | None = None
 
     def certify(self, duals: Array, decision: Array, tol: float) -> Certificate:
         """Look at machines by their duals and what the solver takes for their f.
@@ -124,15 +127,20 @@ class Certifier:
 
     def _bound(self, duals: Array, decision: Array, errors: Array) -> Certificate:
         objective, gap, violation = (np.empty(len(duals)) for _ in range(3))
-        margins = self.signs * decision
+        own_margins = self.signs * decision  # Q g
+        margins = self._margins(decision)
         for some in chunks(len(duals), duals.shape[1]):
             m, g, e = margins[some], duals[some], errors[some]
             young = np.maximum(*(self.loss.young(end, g, self.weights) for end in (m - e, m + e)))
             losses = [self.loss.primal(own, self.weights) for own in m]
-            objective[some] = np.einsum("ij,ij->i", g, m) / 2 + losses
+            objective[some] = np.einsum("ij,ij->i", g, own_margins[some]) / 2 + losses
             gap[some] = young.sum(axis=1) / np.maximum(np.abs(objective[some]), 1e-300)
             violation[some] = np.max(self._violation(m, g), axis=1)
         return Certificate(decision, objective, gap, violation)
+
+    def _margins(self, decision: Array) -> Array:
+        margins = self.signs * decision
+        return margins if self.offset is None else margins + self.offset
 
     def _violation(self, margins: Array, g: Array) -> Array:
         """In units of the margin: the step that each dual would make on its own, times its curvature."""
@@ -144,7 +152,7 @@ class Certifier:
     def _that_count(self, duals: Array, decision: Array, errors: Array) -> Index:
         """Rows with a dual, or whose margins may have a loss."""
         counts = np.zeros(duals.shape[1], dtype=bool)
-        margins = self.signs * decision
+        margins = self._margins(decision)
         for c, g in enumerate(duals):
             m, e = margins[c], errors[c]
             counts |= (g != 0) | (self.loss.lift(m - e, self.weights) != 0)

@@ -84,7 +84,7 @@ def _certified_once(
         source = evaluator.source(rows)
     options |= {"tol": HEADROOM * tol, "n_threads": evaluator.n_threads}
     result = solve(source, signs, weights, loss, **options)
-    certifier = Certifier(evaluator, rounding, rows, signs, weights, loss)
+    certifier = Certifier(evaluator, rounding, rows, signs, weights, loss, options.get("offset"))
     # Of a kernel that is not positive semidefinite a neighbour was solved, k + shift I; what is said is said
     # of the kernel that was asked for.
     decision = result.decision - result.ridge_shift * signs * result.duals

@@ -7,6 +7,8 @@ Problem (Eq. 1 of the paper with one signed dual per instance; W is the sum of t
     odm:    dual(g) = a/(2s) g^2 - (1-theta) g   (g >= 0),   b/(2s) g^2 - (1+theta) g   (g < 0)
             a = W (1-theta)^2 / lam,  b = a / upsilon
     hinge:  dual(g) = -g  on  0 <= g <= s lam / W
+
+With offsets o of the margins, m_i = y_i f(x_i) + o_i, the dual has o'g besides.
 """
 
 from collections.abc import Callable
@@ -15,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from .. import _core
-from ..problem.losses import HingeLoss, OdmLoss
+from ..problem.losses import HingeLoss, OdmLoss, TargetLoss
 from .result import SolveResult
 
 __all__ = ["solve", "violation_tolerance"]
@@ -49,6 +51,7 @@ def solve(
     stop: Any = None,
     start_decision: np.ndarray | None = None,
     violation: float | None = None,
+    offset: np.ndarray | None = None,
 ) -> SolveResult:
     """Solve one machine per row of `signs`, all on the same kernel values.
 
@@ -78,6 +81,10 @@ def solve(
         starts from the duals that the optimality conditions assign to f. Not used beside `start`.
     violation : float, optional
         Another bound on the largest violation, for those who need the objective only.
+    offset : ndarray of shape (n_problems, n), optional
+        What is added to the margins, ``y f(x) + offset``. A dead zone around c instead of 1 is the offset
+        1 - c; a function f0 that f is to correct is the offset y f0(x); targets t are y = 1 and 1 - t
+        (`TargetLoss`). The result's decision is f alone.
 
     Returns
     -------
@@ -88,7 +95,7 @@ def solve(
         source,
         np.ascontiguousarray(signs, dtype=np.float64),
         np.ascontiguousarray(weights, dtype=np.float64),
-        loss="odm" if odm else "hinge",
+        loss="targets" if isinstance(odm, TargetLoss) else "odm" if odm else "hinge",
         lam=float(loss.lam),
         upsilon=float(odm.upsilon) if odm else 1.0,
         theta=float(odm.theta) if odm else 0.0,
@@ -103,6 +110,7 @@ def solve(
         progress=progress,
         stop=stop,
         start_decision=None if start_decision is None else np.ascontiguousarray(start_decision, np.float64),
+        offset=None if offset is None else np.ascontiguousarray(offset, dtype=np.float64),
     )
     return SolveResult(
         duals=result.duals,
