@@ -17,7 +17,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sodm.data.chunks import Chunk, chunk_factory
-from sodm.estimators.base import FLOATS, _scalar_if_one, unchanged_on_failure
+from sodm.estimators.kernel_machine import FLOATS, _scalar_if_one, unchanged_on_failure
 from sodm.estimators.labels import encode, find_classes
 from sodm.estimators.linear_chunks import RowsOfChunks, survey
 from sodm.estimators.linear_evaluation import accuracy_on

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-from sodm.estimators.base import FLOATS
+from sodm.estimators.kernel_machine import FLOATS
 from sodm.estimators.labels import encode
 from sodm.problem.csr import check_sparse
 from sodm.problem.linear import RowMaker, core_rows

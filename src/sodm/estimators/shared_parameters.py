@@ -1,4 +1,4 @@
-"""Parameters that several classifiers share: their types, what is said of them, and signatures that show all.
+"""Parameters that several machines share: their types, what is said of them, and signatures that show all.
 
 A parameter is written in one constructor, that of the class that all who have it derive from; the others
 take it as one of `**shared` and pass it up. `shows_all_parameters` puts all of them into the signature and
@@ -15,8 +15,8 @@ from typing import Any, Literal, TypedDict, TypeVar
 Class = TypeVar("Class", bound=type)
 
 
-class KernelMachineParameters(TypedDict, total=False):
-    """Of all kernel machines."""
+class MachineParameters(TypedDict, total=False):
+    """Of all kernel machines, whatever they predict."""
 
     kernel: str | Callable[[Any, Any], Any]
     gamma: str | float
@@ -24,18 +24,23 @@ class KernelMachineParameters(TypedDict, total=False):
     coef0: float
     lam: float
     upsilon: float
-    theta: float
-    loss: Literal["odm", "hinge"]
     tol: float
     max_iter: int
     fit_intercept: bool
-    class_weight: Any
     cache_size: float
     precision: Literal["single", "double"]
     warm_start: bool
     random_state: Any
     n_jobs: int | None
     verbose: int
+
+
+class KernelMachineParameters(MachineParameters, total=False):
+    """Of all classifiers with a kernel."""
+
+    theta: float
+    loss: Literal["odm", "hinge"]
+    class_weight: Any
 
 
 class TreeParameters(KernelMachineParameters, total=False):

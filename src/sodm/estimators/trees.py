@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
 from sodm.engines.base import Engine
-from sodm.estimators.base import FLOATS, KernelMachineClassifier, unchanged_on_failure
+from sodm.estimators.base import KernelMachineClassifier
+from sodm.estimators.kernel_machine import FLOATS, unchanged_on_failure
 from sodm.estimators.parameters import check_choice, check_flag, check_integer, check_number, check_solver
 from sodm.estimators.shared_parameters import KernelMachineParameters
 from sodm.problem.csr import check_sparse

@@ -33,6 +33,8 @@ class Problem:
         Duals to start from.
     classes : ndarray
         The labels, sorted: of one problem the second is +1, of several the c-th is that of problem c.
+    offset : ndarray of float64, shape (n_problems, n), or None
+        What is added to the margins, signs * f + offset.
     """
 
     rows: RowSet
@@ -42,6 +44,7 @@ class Problem:
     loss: Loss
     start: NDArray[np.float64] | None = None
     classes: NDArray[Any] = field(default_factory=lambda: np.array([0, 1]))
+    offset: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rows", as_row_set(self.rows))

@@ -43,5 +43,6 @@ class ExactTrainer:
             start=problem.start,
             progress=context.progress,
             stop=context.stop,
+            offset=problem.offset,
         )
         return Trained(result, problem.classes)
