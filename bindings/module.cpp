@@ -22,4 +22,5 @@ NB_MODULE(_core, m) {
     sodm::bindings::bind_solve(m);
     sodm::bindings::bind_data(m);
     sodm::bindings::bind_csr(m);
+    sodm::bindings::bind_shapley(m);
 }

@@ -13,5 +13,6 @@ void bind_fold(nanobind::module_& m);
 void bind_solve(nanobind::module_& m);
 void bind_data(nanobind::module_& m);
 void bind_csr(nanobind::module_& m);
+void bind_shapley(nanobind::module_& m);
 
 }  // namespace sodm::bindings

@@ -16,7 +16,7 @@ FLOORS = [  # from the ground up; rooms of one floor do not know each other, but
     {"training"},
     {"trees"},
     {"estimators"},
-    {"model", "plots"},
+    {"model", "plots", "shapley"},
     {"spark"},
     {"cli", "bench", "demo"},
 ]

@@ -10,6 +10,7 @@ from sodm.estimators.sodm import SODMClassifier
 from sodm.model.loading import load
 from sodm.model.saving import save
 from sodm.plots.margins import MarginDistributionDisplay
+from sodm.shapley.explain import explain
 
 __version__ = "0.1.0"
 
@@ -22,6 +23,7 @@ __all__ = [
     "ODMClassifier",
     "SODMClassifier",
     "data",
+    "explain",
     "load",
     "model",
     "save",

@@ -1,0 +1,1 @@
+"""Why a machine decides as it does: exact Shapley values."""
