@@ -52,7 +52,9 @@ def test_nothing_imports_upwards() -> None:
                 continue
             # A class of the package itself is an estimator.
             used = (
-                "estimators" if name.endswith("Classifier") and name.count(".") == 1 else name.split(".")[1]
+                "estimators"
+                if name.endswith(("Classifier", "Regressor")) and name.count(".") == 1
+                else name.split(".")[1]
             )
             if used in FLOOR_OF and used != room and FLOOR_OF[used] >= FLOOR_OF[room] < TOP:
                 upwards.append(f"{path.relative_to(ROOT)} imports {name}")

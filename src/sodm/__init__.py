@@ -6,6 +6,7 @@ from sodm.estimators.dc import DCClassifier
 from sodm.estimators.dip import DiPClassifier
 from sodm.estimators.linear import LinearODMClassifier
 from sodm.estimators.odm import ODMClassifier
+from sodm.estimators.odm_regressor import ODMRegressor
 from sodm.estimators.sodm import SODMClassifier
 from sodm.model.loading import load
 from sodm.model.saving import save
@@ -21,6 +22,7 @@ __all__ = [
     "LinearODMClassifier",
     "MarginDistributionDisplay",
     "ODMClassifier",
+    "ODMRegressor",
     "SODMClassifier",
     "data",
     "explain",

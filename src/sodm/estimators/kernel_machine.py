@@ -245,6 +245,8 @@ class KernelMachine(BaseEstimator):
         kernel = self._evaluator()
         if kernel.kernel.name == "linear":
             return np.asarray(safe_sparse_dot(X, self.coef_.T, dense_output=True), dtype=np.float64)
+        if len(self.support_) == 0:  # all targets were in the zone around their mean
+            return np.zeros((X.shape[0], len(self.dual_coef_)))
         support: Any = self.support_vectors_
         coefficients, made_dense = self.dual_coef_.T, False
         if kernel.precomputed:

@@ -43,6 +43,12 @@ class KernelMachineParameters(MachineParameters, total=False):
     class_weight: Any
 
 
+class RegressionParameters(MachineParameters, total=False):
+    """Of all regressors with a kernel."""
+
+    epsilon: float
+
+
 class TreeParameters(KernelMachineParameters, total=False):
     """Of those that train on parts."""
 
@@ -100,6 +106,25 @@ n_jobs : int or None, default=None
     ``GridSearchCV``), -1 is all cores. The number of threads never changes a result.
 verbose : int, default=0
     1 shows the progress of the fit: a bar in a terminal or notebook if rich is installed, else lines.
+"""
+
+REGRESSION = """
+lam : float, default=10000.0
+    Weight of the loss against the norm, > 0: larger fits the training rows more closely. Kernel ridge
+    regression calls M / lam alpha, M being the sum of the weights.
+upsilon : float, default=1.0
+    Weight of predictions above the zone against predictions below it, > 0. 1 counts both the same; upsilon
+    gives the expectile of the share 1 / (1 + upsilon).
+epsilon : float, default=0.0
+    Half-width of the zone around the targets without loss, >= 0, in the unit of the targets. Rows within it
+    are no support vectors.
+tol : float, default=1e-3
+    The fit ends when the relative duality gap is at most this and the largest violation of the optimality
+    conditions at most ``sqrt(10 * tol)`` times the root of the mean square of the targets (to a power of
+    two, and with their mean taken off if `fit_intercept`).
+fit_intercept : bool, default=True
+    Take the mean of the targets, weighted, off before the fit and add it to predictions. It is not part of
+    what is minimised.
 """
 
 TREE = """

@@ -78,6 +78,22 @@ def labels_in(entry: Any) -> NDArray[Any]:
     return classes
 
 
+def targets_out(machine: Any) -> dict[str, Any] | None:
+    """How many targets a regressor has, and whether they came as one column; None of a classifier."""
+    if hasattr(machine, "classes_"):
+        return None
+    return {"count": len(machine.intercept_), "flat": bool(machine._flat)}
+
+
+def targets_in(entry: Any) -> tuple[int, bool]:
+    """The number of targets, and whether they are one column."""
+    count, flat = entry["count"], entry["flat"]
+    proper = isinstance(count, int) and not isinstance(count, bool) and 1 <= count < 2**31
+    if not (proper and isinstance(flat, bool) and (count == 1 or not flat)):
+        raise ValueError("the targets are not a number of columns")
+    return count, flat
+
+
 def kernel_out(kernel: Kernel, precision: Precision) -> dict[str, Any]:
     """A kernel by name, its numbers, and the precision of its values."""
     return {

@@ -4,7 +4,7 @@ LIBSVM decides between two classes by ``sum_s coef_s k(s, x) - rho``, positive f
 more it lets every pair vote, and the pair (i, j) sums over the support vectors of these two classes. Ours
 are one against the rest, and the largest f_i wins. So each class gets its own copies of the support vectors
 it uses, with coefficients that make the vote of (i, j) exactly f_i - f_j: the largest f_i then wins all its
-votes.
+votes. Regressors are written and read as support vector regression ("epsilon_svr"), whose value is the sum.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.base import is_regressor
 
 from sodm.files import atomic_write
 from sodm.model.errors import ModelFileError
@@ -42,12 +43,12 @@ def to_libsvm(model: Any, path: str | os.PathLike[str]) -> dict[int, Any]:
     -------
     dict
         LIBSVM's labels are integers: which label of ours each of them stands for. Integer labels stand for
-        themselves, others are numbered from 0 in the order of `classes_`.
+        themselves, others are numbered from 0 in the order of `classes_`. Empty for a regressor.
 
     Raises
     ------
     ValueError
-        If LIBSVM has no such kernel, or the scaler clips.
+        If LIBSVM has no such kernel, the scaler clips, or there are several targets.
     """
     scaler, machine = split(model)
     kernel, vectors, dual_coef, intercept = expansion(machine)
@@ -55,11 +56,15 @@ def to_libsvm(model: Any, path: str | os.PathLike[str]) -> dict[int, Any]:
         raise ValueError(
             f"LIBSVM model files have no kernel {kernel.name!r}, only {', '.join(KERNEL_NAMES)}."
         )
-    labels = _integer_labels(machine.classes_)
+    regression = is_regressor(machine)
+    if regression and len(dual_coef) > 1:
+        raise ValueError(f"LIBSVM model files have one target, this machine has {len(dual_coef)}.")
+    labels = [] if regression else _integer_labels(machine.classes_)
     rows = sparse.csr_matrix(vectors, dtype=np.float64)
     ranges = None if scaler is None else _range_text(scaler)
     order, which, coefficients, counts, rho = _pairwise(dual_coef, intercept)
-    lines = ["svm_type c_svc", f"kernel_type {KERNEL_NAMES[str(kernel.name)]}"]
+    kind = "epsilon_svr" if regression else "c_svc"
+    lines = [f"svm_type {kind}", f"kernel_type {KERNEL_NAMES[str(kernel.name)]}"]
     if kernel.name == "poly":
         lines.append(f"degree {kernel.degree}")
     if kernel.name != "linear":
@@ -67,13 +72,16 @@ def to_libsvm(model: Any, path: str | os.PathLike[str]) -> dict[int, Any]:
     if kernel.name in ("poly", "sigmoid"):
         lines.append(f"coef0 {kernel.coef0!r}")
     lines += [
-        f"nr_class {len(labels)}",
+        f"nr_class {len(labels) or 2}",
         f"total_sv {len(which)}",
         "rho " + " ".join(repr(float(value)) for value in rho),
-        "label " + " ".join(str(labels[k]) for k in order),
-        "nr_sv " + " ".join(str(count) for count in counts),
-        "SV",
     ]
+    if not regression:
+        lines += [
+            "label " + " ".join(str(labels[k]) for k in order),
+            "nr_sv " + " ".join(str(count) for count in counts),
+        ]
+    lines.append("SV")
     with atomic_write(path) as file:
         file.write(("\n".join(lines) + "\n").encode())
         for s, row in enumerate(which):
@@ -122,7 +130,7 @@ def _range_text(scaler: Any) -> str:
 
 
 def from_libsvm(path: str | os.PathLike[str], *, n_features: int | None = None) -> Any:
-    """Read a LIBSVM model file of two classes (C-SVC or nu-SVC).
+    """Read a LIBSVM model file of two classes (C-SVC or nu-SVC) or of regression (epsilon-SVR or nu-SVR).
 
     Parameters
     ----------
@@ -132,9 +140,9 @@ def from_libsvm(path: str | os.PathLike[str], *, n_features: int | None = None) 
 
     Returns
     -------
-    ODMClassifier
-        With ``loss="hinge"`` and LIBSVM's labels. What LIBSVM does not store (its cost, the training rows) is
-        not known: `lam` is the default, `support_` numbers the support vectors.
+    ODMClassifier or ODMRegressor
+        The classifier with ``loss="hinge"`` and LIBSVM's labels. What LIBSVM does not store (its cost, the
+        training rows) is not known: `lam` is the default, `support_` numbers the support vectors.
 
     Raises
     ------
@@ -143,15 +151,19 @@ def from_libsvm(path: str | os.PathLike[str], *, n_features: int | None = None) 
         which machines of one class against the rest cannot repeat.
     """
     from sodm.estimators.odm import ODMClassifier
+    from sodm.estimators.odm_regressor import ODMRegressor
 
     header, first = _read_header(path)
     kind, kernel_name = header.get("svm_type", ""), header.get("kernel_type", "")
-    if kind not in ("c_svc", "nu_svc"):
-        raise ModelFileError(path, f"svm_type is {kind!r}, not that of a classifier (c_svc or nu_svc)")
+    regression = kind in ("epsilon_svr", "nu_svr")
+    if not regression and kind not in ("c_svc", "nu_svc"):
+        raise ModelFileError(
+            path, f"svm_type is {kind!r}, not that of a classifier or regressor (c_svc, nu_svc or *_svr)"
+        )
     if kernel_name not in _OURS:
         raise ModelFileError(path, f"the kernel {kernel_name!r} is not one of {', '.join(_OURS)}")
     try:
-        labels = [int(v) for v in header["label"].split()]
+        labels = [1, 0] if regression else [int(v) for v in header["label"].split()]
         rho = [float(v) for v in header["rho"].split()]
         total = int(header["total_sv"])
         kernel = Kernel(
@@ -173,16 +185,21 @@ def from_libsvm(path: str | os.PathLike[str], *, n_features: int | None = None) 
         )
     coefficients, rows = _read_vectors(path, first, total, n_features)
     sign = 1.0 if labels[0] > labels[1] else -1.0  # LIBSVM's first label is positive, ours is the larger
-    machine = ODMClassifier(
-        kernel=_OURS[kernel_name],
-        gamma=kernel.gamma,
-        degree=kernel.degree,
-        coef0=kernel.coef0,
-        loss="hinge",
-        fit_intercept=rho[0] != 0,
-        precision="double",
-    )
-    machine.classes_ = np.array(sorted(labels))
+    parameters: dict[str, Any] = {
+        "kernel": _OURS[kernel_name],
+        "gamma": kernel.gamma,
+        "degree": kernel.degree,
+        "coef0": kernel.coef0,
+        "fit_intercept": rho[0] != 0,
+        "precision": "double",
+    }
+    machine: Any
+    if regression:
+        machine = ODMRegressor(**parameters)
+        machine._flat = True
+    else:
+        machine = ODMClassifier(**parameters, loss="hinge")
+        machine.classes_ = np.array(sorted(labels))
     machine.n_features_in_ = rows.shape[1]
     machine.support_ = np.arange(total)
     machine.support_vectors_ = rows

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import is_regressor
 from sklearn.pipeline import make_pipeline
 
 from sodm.model import container
 from sodm.model.errors import ModelFileError
-from sodm.model.header import kernel_in, labels_in, parameters_in
+from sodm.model.header import kernel_in, labels_in, parameters_in, targets_in
 from sodm.model.machines import MACHINES, NUMBERS_OF_THE_FIT
 from sodm.model.row_arrays import check_numbers, regions_in, rows_in
 from sodm.model.scalers import put_together
@@ -80,17 +81,17 @@ def stored_margins(path: str | os.PathLike[str]) -> NDArray[np.float64] | None:
 def _build(reader: container.Reader, mmap: bool) -> Any:
     """The model of a file: a new machine, then what was learned, then the scaler before it."""
     machine = _new_machine(reader.header)
-    n_machines = 1 if len(machine.classes_) == 2 else len(machine.classes_)
+    n_machines = _add_outputs(machine, reader.header)
     machine.intercept_ = reader.array("intercept")
     if machine.intercept_.shape != (n_machines,):
-        raise ValueError("the intercepts are not one number per class")
+        raise ValueError("the intercepts are not one number per class or target")
     check_numbers(machine.intercept_)
     linear = not hasattr(machine, "kernel")
     if linear or machine.kernel == "linear":
         machine.coef_ = reader.array("coef")
         shape = (n_machines, machine.n_features_in_)
         if machine.coef_.shape != shape or not np.isfinite(machine.coef_).all():
-            raise ValueError("the linear coefficients are not finite numbers, one per class and feature")
+            raise ValueError("the linear coefficients are not finite numbers, one per output and feature")
     if not linear:
         _add_kernel(machine, reader, n_machines, mmap)
     return _behind_scaler(machine, reader)
@@ -106,12 +107,21 @@ def _new_machine(header: dict[str, Any]) -> Any:
     n_features = header["n_features"]
     if not isinstance(n_features, int) or isinstance(n_features, bool) or n_features < 1:
         raise ValueError("n_features is not a number of features")
-    machine.classes_, machine.n_features_in_ = labels_in(header["classes"]), n_features
+    machine.n_features_in_ = n_features
     for attribute in NUMBERS_OF_THE_FIT:
         if attribute in header["fit"]:
             value = header["fit"][attribute]
             setattr(machine, attribute, np.asarray(value) if isinstance(value, list) else value)
     return machine
+
+
+def _add_outputs(machine: Any, header: dict[str, Any]) -> int:
+    """Labels, or what is known of the targets; returns how many functions the machine has."""
+    if is_regressor(machine):
+        count, machine._flat = targets_in(header["targets"])
+        return count
+    machine.classes_ = labels_in(header["classes"])
+    return 1 if len(machine.classes_) == 2 else len(machine.classes_)
 
 
 def _add_kernel(machine: Any, reader: container.Reader, n_machines: int, mmap: bool) -> None:
@@ -124,7 +134,7 @@ def _add_kernel(machine: Any, reader: container.Reader, n_machines: int, mmap: b
     support, dual_coef = reader.array("support"), reader.array("dual_coef")
     vectors = np.empty((0, 0)) if precomputed else rows_in("sv", reader, mmap)
     if dual_coef.shape != (n_machines, len(support)):
-        raise ValueError("the numbers of classes, support vectors and coefficients do not fit each other")
+        raise ValueError("the numbers of outputs, support vectors and coefficients do not fit each other")
     if vectors.shape != ((0, 0) if precomputed else (len(support), n_features)):
         raise ValueError("the support vectors do not have the shape they should have")
     check_numbers(dual_coef)

@@ -1,9 +1,10 @@
 """Machines as ONNX graphs of plain operators, for onnxruntime and others.
 
 The graph takes ``X``, shape (n, n_features), and gives ``label``, shape (n,), and ``decision``, shape (n,)
-for two classes or (n, n_classes). In float32 the decision agrees with ours to about 1e-4 times the sum of the
-absolute coefficients at most, usually far better; in float64 to about 1e-6 times it (the precision of our own
-kernel values, or 1e-12 with ``precision="double"``).
+for two classes or (n, n_classes); of a regressor ``value``, shape (n,) or (n, n_targets). In float32 the
+decision agrees with ours to about 1e-4 times the sum of the absolute coefficients at most, usually far
+better; in float64 to about 1e-6 times it (the precision of our own kernel values, or 1e-12 with
+``precision="double"``).
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.base import is_regressor
 
 from sodm.files import atomic_write
 from sodm.model.machines import expansion, split
@@ -62,20 +64,14 @@ def to_onnx(
         )
     graph = _Graph(np.dtype(dtype))
     rows = "X" if scaler is None else _scaled(graph, scaler)
-    _classes(graph, machine.classes_, _decision(graph, machine, rows))
     number = helper.np_dtype_to_tensor_dtype(graph.dtype)
-    label = helper.np_dtype_to_tensor_dtype(np.asarray(_label_values(machine.classes_)).dtype)
-    if machine.classes_.dtype.kind in "UO":
-        label = onnx.TensorProto.STRING
-    wide: list[str | int | None] = ["n"] if len(machine.classes_) == 2 else ["n", len(machine.classes_)]
+    values = _decision(graph, machine, rows)
+    outputs = _value_outputs if is_regressor(machine) else _class_outputs
     proto = helper.make_graph(
         graph.nodes,
         type(machine).__name__,
         [helper.make_tensor_value_info("X", number, ["n", int(machine.n_features_in_)])],
-        [
-            helper.make_tensor_value_info("label", label, ["n"]),
-            helper.make_tensor_value_info("decision", number, wide),
-        ],
+        outputs(graph, machine, values, number),
         graph.constants,
     )
     whole = helper.make_model(
@@ -149,6 +145,34 @@ def _label_values(classes: NDArray[Any]) -> NDArray[Any]:
     if classes.dtype.kind in "iu":
         return classes.astype(np.int64)
     return classes.astype(object) if classes.dtype.kind == "U" else classes
+
+
+def _value_outputs(graph: _Graph, machine: Any, values: str, number: int) -> list[Any]:
+    """The values of a regressor, in the shape its targets had."""
+    from onnx import helper
+
+    if machine._flat:
+        graph("Squeeze", values, graph.constant([1], np.int64), name="value")
+    else:
+        graph("Identity", values, name="value")
+    shape: list[str | int | None] = ["n"] if machine._flat else ["n", len(machine.intercept_)]
+    return [helper.make_tensor_value_info("value", number, shape)]
+
+
+def _class_outputs(graph: _Graph, machine: Any, values: str, number: int) -> list[Any]:
+    """The label and the decision values of a classifier."""
+    from onnx import TensorProto, helper
+
+    classes = machine.classes_
+    _classes(graph, classes, values)
+    label = helper.np_dtype_to_tensor_dtype(np.asarray(_label_values(classes)).dtype)
+    if classes.dtype.kind in "UO":
+        label = TensorProto.STRING
+    wide: list[str | int | None] = ["n"] if len(classes) == 2 else ["n", len(classes)]
+    return [
+        helper.make_tensor_value_info("label", label, ["n"]),
+        helper.make_tensor_value_info("decision", number, wide),
+    ]
 
 
 def _classes(graph: _Graph, classes: NDArray[Any], decision: str) -> None:

@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from sodm.model import container
-from sodm.model.header import kernel_out, labels_out, parameters_out, plain
+from sodm.model.header import kernel_out, labels_out, parameters_out, plain, targets_out
 from sodm.model.machines import NUMBERS_OF_THE_FIT, has_kernel, regions_of, split
 from sodm.model.row_arrays import regions_out, rows_out
 from sodm.model.scalers import take_apart
@@ -61,7 +61,8 @@ def save(
         "library": _library_version(),
         "machine": name,
         "parameters": parameters_out(machine.get_params(deep=False)),
-        "classes": labels_out(machine.classes_),
+        "classes": labels_out(machine.classes_) if hasattr(machine, "classes_") else None,
+        "targets": targets_out(machine),
         "n_features": int(machine.n_features_in_),
         "feature_names": _names_of(model, machine),
         "kernel": kernel_out(machine._fitted_kernel, machine._fitted_precision)

@@ -72,8 +72,9 @@ def fold(
     labels = np.ascontiguousarray(labels, dtype=np.int64)
     if offset is not None:
         # Their ranks, which depend on values alone: neither on the order of the rows nor on repeats.
-        keys = np.column_stack([labels.astype(np.float64), offset.T])
-        labels = np.unique(keys, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
+        for own in offset:
+            ranks = np.unique(own, return_inverse=True)[1]
+            labels = np.unique(labels * len(own) + ranks, return_inverse=True)[1].astype(np.int64)
     first, group = as_row_set(X).find_repeats(labels, n_threads)
     summed = np.bincount(group, weights, minlength=len(first)).astype(np.float64, copy=False)
     return Folded(first, summed, group)
