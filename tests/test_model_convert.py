@@ -166,7 +166,7 @@ GOOD = (
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
-        ("svm_type c_svc", "svm_type epsilon_svr", "not that of a classifier"),
+        ("svm_type c_svc", "svm_type one_class", "not that of a classifier"),
         ("svm_type", "solver_type", "no LIBSVM model"),
         ("linear", "precomputed", "precomputed"),
         ("nr_class 2", "nr_class 3", "3 classes"),
