@@ -120,14 +120,21 @@ def test_every_machine_documents_each_of_its_parameters(machine):
 
 def test_shared_parameters_are_those_of_the_constructors():
     """What type checkers are told of `**shared` is what the constructors take."""
+    from sodm.estimators import shared_parameters as typed
     from sodm.estimators.base import KernelMachineClassifier
-    from sodm.estimators.shared_parameters import KernelMachineParameters, TreeParameters
+    from sodm.estimators.kernel_machine import KernelMachine
+    from sodm.estimators.regression import KernelMachineRegressor
     from sodm.estimators.trees import TreeClassifier
 
-    kernel = list(inspect.signature(KernelMachineClassifier.__init__).parameters)[1:]
-    assert list(KernelMachineParameters.__annotations__) == kernel
-    *tree, _ = list(inspect.signature(TreeClassifier.__init__).parameters)[1:]
-    assert set(TreeParameters.__annotations__) == {*kernel, *tree}
+    def own(cls):
+        parameters = inspect.signature(cls.__init__).parameters.values()
+        return [p.name for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY]
+
+    machine, classifier = own(KernelMachine), own(KernelMachineClassifier)
+    assert list(typed.MachineParameters.__annotations__) == machine
+    assert set(typed.KernelMachineParameters.__annotations__) == {*machine, *classifier}
+    assert set(typed.TreeParameters.__annotations__) == {*machine, *classifier, *own(TreeClassifier)}
+    assert set(typed.RegressionParameters.__annotations__) == {*machine, *own(KernelMachineRegressor)}
     with pytest.raises(TypeError, match="unexpected keyword argument 'lambda_'"):
         sodm.SODMClassifier(lambda_=1.0)
 
