@@ -5,6 +5,7 @@ from sodm.estimators.cascade import CascadeClassifier
 from sodm.estimators.dc import DCClassifier
 from sodm.estimators.dip import DiPClassifier
 from sodm.estimators.linear import LinearODMClassifier
+from sodm.estimators.linear_regressor import LinearODMRegressor
 from sodm.estimators.odm import ODMClassifier
 from sodm.estimators.odm_regressor import ODMRegressor
 from sodm.estimators.sodm import SODMClassifier
@@ -20,6 +21,7 @@ __all__ = [
     "DCClassifier",
     "DiPClassifier",
     "LinearODMClassifier",
+    "LinearODMRegressor",
     "MarginDistributionDisplay",
     "ODMClassifier",
     "ODMRegressor",

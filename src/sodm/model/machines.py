@@ -16,6 +16,7 @@ MACHINES = {
     "ODMClassifier": "sodm.estimators.odm",
     "LinearODMClassifier": "sodm.estimators.linear",
     "SODMClassifier": "sodm.estimators.sodm",
+    "LinearODMRegressor": "sodm.estimators.linear_regressor",
     "ODMRegressor": "sodm.estimators.odm_regressor",
     "CascadeClassifier": "sodm.estimators.cascade",
     "DiPClassifier": "sodm.estimators.dip",
