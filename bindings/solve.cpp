@@ -92,10 +92,20 @@ void bind_solve(nb::module_& m) {
     nb::class_<MatrixSource>(m, "MatrixSource")
         .def(
             "__init__",
-            [](MatrixSource* self, AnyArray matrix, double offset, bool twice) {
-                new (self) MatrixSource{nb::cast(matrix), dense_view(matrix), offset, twice};
+            [](MatrixSource* self, AnyArray matrix, double offset, bool twice,
+               std::optional<IndexVector> rows, bool definite) {
+                const RowsView view = dense_view(matrix);
+                std::vector<Index> among;
+                if (rows) among.assign(rows->data(), rows->data() + rows->shape(0));
+                for (Index row : among)
+                    if (row < 0 || row >= view.n || row >= view.features)
+                        throw std::invalid_argument("rows must be rows of a square matrix");
+                new (self) MatrixSource{nb::cast(matrix), view, offset, twice, std::move(among), definite};
             },
-            nb::arg("matrix"), nb::arg("offset") = 0.0, nb::arg("double") = false, nb::keep_alive<1, 2>());
+            nb::arg("matrix"), nb::arg("offset") = 0.0, nb::arg("double") = false,
+            nb::arg("rows").none() = nb::none(), nb::arg("definite") = false, nb::keep_alive<1, 2>(),
+            "A Gram matrix, or what `rows` of it have among themselves; `definite` if no eigenvalue is "
+            "negative.");
     nb::class_<FunctionSource>(m, "FunctionSource")
         .def(
             "__init__",

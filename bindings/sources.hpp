@@ -7,12 +7,17 @@
 
 namespace sodm::bindings {
 
-// A stored Gram matrix; Python keeps the array alive.
+// A stored Gram matrix, or what some of its rows have among themselves; Python keeps the array alive.
 struct MatrixSource {
     nb::object owner;
     RowsView view;
     double offset;
     bool twice;
+    std::vector<Index> rows;  // empty for all
+    bool definite;            // known to be positive semidefinite
+
+    Subset among() const { return {rows.empty() ? nullptr : rows.data(), static_cast<Index>(rows.size())}; }
+    Index n() const { return rows.empty() ? view.n : static_cast<Index>(rows.size()); }
 };
 
 // fn(rows, columns) -> array of kernel values
@@ -64,8 +69,8 @@ auto with_source(const AnySource& any, F f) {
     }
     if (auto* matrix = std::get_if<const MatrixSource*>(&any)) {
         const MatrixSource& m = **matrix;
-        if (m.twice) return f(MatrixKernel<double>(m.view, m.offset), true);
-        return f(MatrixKernel<float>(m.view, m.offset), true);
+        if (m.twice) return f(MatrixKernel<double>(m.view, m.offset, m.among()), !m.definite);
+        return f(MatrixKernel<float>(m.view, m.offset, m.among()), !m.definite);
     }
     const FunctionSource& function = **std::get_if<const FunctionSource*>(&any);
     const auto n = static_cast<Index>(function.diagonal.size());
@@ -79,7 +84,7 @@ auto with_source(const AnySource& any, F f) {
 
 inline Index size_of(const AnySource& any) {
     if (auto* points = std::get_if<const Points*>(&any)) return (*points)->n();
-    if (auto* matrix = std::get_if<const MatrixSource*>(&any)) return (*matrix)->view.n;
+    if (auto* matrix = std::get_if<const MatrixSource*>(&any)) return (*matrix)->n();
     return static_cast<Index>((*std::get_if<const FunctionSource*>(&any))->diagonal.size());
 }
 

@@ -14,7 +14,7 @@ FLOORS = [  # from the ground up; rooms of one floor do not know each other, but
     {"partition", "data"},
     {"solvers"},
     {"training"},
-    {"trees"},
+    {"trees", "search"},
     {"estimators"},
     {"model", "plots", "shapley"},
     {"spark"},

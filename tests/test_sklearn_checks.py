@@ -6,7 +6,14 @@ from collections.abc import Callable
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from sodm import CascadeClassifier, DCClassifier, DiPClassifier, ODMClassifier, SODMClassifier
+from sodm import (
+    CascadeClassifier,
+    DCClassifier,
+    DiPClassifier,
+    ODMClassifier,
+    ODMClassifierCV,
+    SODMClassifier,
+)
 
 MACHINES = [
     ODMClassifier(),
@@ -26,11 +33,21 @@ MACHINES = [
     DiPClassifier(n_partitions=2),
     DCClassifier(n_partitions=2),
     DCClassifier(n_partitions=2, early=True),
+    ODMClassifierCV(gammas=[1.0], lams=[10.0, 1000.0]),
 ]
 
 
 def exclusions(machine: ODMClassifier) -> dict[str, str]:
-    """The only check that is not to pass, and why."""
+    """The checks that are not to pass, and why."""
+    if isinstance(machine, ODMClassifierCV):
+        why = "repeated rows fall into other folds than one row with their weight"
+        return dict.fromkeys(
+            (
+                "check_sample_weight_equivalence_on_dense_data",
+                "check_sample_weight_equivalence_on_sparse_data",
+            ),
+            why,
+        )
     if machine.kernel == "linear" and not machine.fit_intercept:
         return {
             "check_class_weight_classifiers": "asks that one class be predicted nearly everywhere, which a "

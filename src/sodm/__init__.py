@@ -7,6 +7,7 @@ from sodm.estimators.dip import DiPClassifier
 from sodm.estimators.linear import LinearODMClassifier
 from sodm.estimators.linear_regressor import LinearODMRegressor
 from sodm.estimators.odm import ODMClassifier
+from sodm.estimators.odm_cv import ODMClassifierCV
 from sodm.estimators.odm_regressor import ODMRegressor
 from sodm.estimators.sodm import SODMClassifier
 from sodm.model.loading import load
@@ -24,6 +25,7 @@ __all__ = [
     "LinearODMRegressor",
     "MarginDistributionDisplay",
     "ODMClassifier",
+    "ODMClassifierCV",
     "ODMRegressor",
     "SODMClassifier",
     "data",

@@ -118,7 +118,10 @@ def pivoted_cholesky(source: Points | MatrixSource | FunctionSource, rank: int, 
     """
 
 class MatrixSource:
-    def __init__(self, matrix: Annotated[NDArray, dict(device='cpu', writable=False)], offset: float = 0.0, double: bool = False) -> None: ...
+    def __init__(self, matrix: Annotated[NDArray, dict(device='cpu', writable=False)], offset: float = 0.0, double: bool = False, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None, definite: bool = False) -> None:
+        """
+        A Gram matrix, or what `rows` of it have among themselves; `definite` if no eigenvalue is negative.
+        """
 
 class FunctionSource:
     def __init__(self, diagonal: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], offset: float, function: Callable, double: bool = False) -> None: ...

@@ -119,6 +119,14 @@ void stored_matrices() {
         kernel_block(source, Subset::all(k.n), Subset::all(k.features), out.data(), k.features, threads);
         for (std::size_t e = 0; e < out.size(); ++e) CHECK(out[e] == k.rows[e] + 0.25);
         CHECK(source.diagonal(3) == k.rows[at(3 * k.features + 3)] + 0.25);
+        const std::vector<Index> some{5, 2, 29, 11};  // what these rows have among themselves
+        MatrixKernel<T> part(k.view(form), 0.25, Subset{some.data(), 4});
+        CHECK(part.rows() == 4 && part.columns() == 4);
+        kernel_block(part, Subset::all(4), Subset::all(4), out.data(), 4, threads);
+        for (Index i = 0; i < 4; ++i)
+            for (Index j = 0; j < 4; ++j)
+                CHECK(out[at(i * 4 + j)] == k.rows[at(some[at(i)] * k.features + some[at(j)])] + 0.25);
+        CHECK(part.diagonal(2) == k.rows[at(29 * k.features + 29)] + 0.25);
     }
 }
 

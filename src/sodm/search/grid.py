@@ -1,0 +1,58 @@
+"""Which settings are tried: a coarse grid first, and what lies around the best of it after that."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+
+from sodm.search.settings import Setting
+
+GAMMAS = tuple(4.0**k for k in range(-2, 3))  # times gamma="scale"
+LAMS = tuple(4.0**k for k in range(-3, 4))  # times the lam that "auto" is
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Candidates.
+
+    Attributes
+    ----------
+    gammas, lams, thetas, intercepts : tuples
+        Those to begin with.
+    free_gamma, free_lam : bool
+        Whether values between and beyond them may be tried; not where a user has given them.
+    """
+
+    gammas: tuple[float, ...]
+    lams: tuple[float, ...]
+    thetas: tuple[float, ...]
+    intercepts: tuple[bool, ...]
+    free_gamma: bool
+    free_lam: bool
+
+    def coarse(self) -> list[Setting]:
+        """All combinations."""
+        return [Setting(*s) for s in product(self.gammas, self.intercepts, self.thetas, self.lams)]
+
+    def around(self, best: Setting, gamma_step: float, lam_step: float) -> list[Setting]:
+        """The setting, and those a step away in gamma, in lam or in both."""
+        gammas = self._beside(best.gamma, gamma_step, self.gammas, self.free_gamma)
+        lams = self._beside(best.lam, lam_step, self.lams, self.free_lam)
+        return [Setting(g, best.intercept, best.theta, lam) for g in gammas for lam in lams]
+
+    def nearest_lam(self, lam: float) -> float:
+        """The lam itself where it is free, else the nearest of those given."""
+        if self.free_lam:
+            return lam
+        return min(self.lams, key=lambda given: abs(np.log(given / lam)))
+
+    @staticmethod
+    def _beside(value: float, step: float, given: Sequence[float], free: bool) -> list[float]:
+        if free:
+            return [value / step, value, value * step]
+        ordered = sorted(given)
+        at = ordered.index(value)
+        return ordered[max(0, at - 1) : at + 2]

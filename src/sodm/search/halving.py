@@ -1,0 +1,155 @@
+"""Successive halving: all settings on few rows, those around the best on more, lam carried to all.
+
+The best lam depends on the number of rows. Trials on a share r of the rows take lam r^(1/2) for a setting's
+lam; the best of the first stage and that of the last tell the exponent e by which it really grows,
+
+    lam(rows) ~ rows^e,    0 ("lam stays") <= e <= 1 ("C = lam / rows stays"),
+
+and by that the best of the last stage is carried to all rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import log2
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from sodm.search.evaluate import Field, evaluate
+from sodm.search.grid import Grid
+from sodm.search.pool import OutOfTime
+from sodm.search.settings import Setting, Trial
+from sodm.search.stage import Stage
+
+EXPONENT = 0.5  # until two sizes have been seen
+BANDWIDTH = 1.5  # in factors of two: a setting is judged together with its neighbours, for scores are noisy
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a search found.
+
+    Attributes
+    ----------
+    best : Setting
+        Its lam is for all rows.
+    trial : Trial or None
+        The trial that it comes from; None if there was time for none.
+    trials : list of Trial
+    exponent : float
+        By which lam was carried to all rows.
+    path : list of dict
+        One record for each stage.
+    """
+
+    best: Setting
+    trial: Trial | None
+    trials: list[Trial]
+    exponent: float
+    path: list[dict[str, Any]]
+
+
+def search(
+    field: Field, grid: Grid, stages: Sequence[Stage], report: Callable[[str], Any] = lambda line: None
+) -> Outcome:
+    """Try the grid on the first stage, what is around the best on the others, and choose."""
+    trials: list[Trial] = []
+    path: list[dict[str, Any]] = []
+    centres: list[tuple[Stage, float]] = []
+    candidates = grid.coarse()
+    best: Trial | None = None
+    try:
+        for number, stage in enumerate(stages):
+            began = perf_counter()
+            here = evaluate(field, stage, candidates, EXPONENT, number)
+            trials += here
+            if number == len(stages) - 1 and len(candidates) > 1:
+                # Between the points of the grid, on the same rows.
+                best = choose(here)
+                tried = {trial.setting for trial in here}
+                finer = grid.around(best.setting, 2.0, 4.0) if number == 0 else []
+                more = [setting for setting in finer if setting not in tried]
+                if more:
+                    here += evaluate(field, stage, more, EXPONENT, number)
+                    trials += here[len(tried) :]
+            best = choose(here)
+            centres.append((stage, centre(here, best)))
+            path.append(_record(stage, here, best, perf_counter() - began))
+            report(_line(path[-1]))
+            candidates = grid.around(best.setting, 2.0, 4.0)
+    except OutOfTime:
+        pass
+    if best is None:
+        return Outcome(_middle(grid), None, trials, EXPONENT, path)
+    exponent = measured_exponent(centres)
+    share = stages[best.stage].share
+    lam = grid.nearest_lam(best.setting.lam * share ** (EXPONENT - exponent))
+    return Outcome(best.setting.with_lam(lam), best, trials, exponent, path)
+
+
+def smoothed(trials: Sequence[Trial]) -> list[float]:
+    """Scores, each averaged with those of its neighbours."""
+    scores = np.array([trial.score for trial in trials])
+    found = []
+    for trial in trials:
+        distances = np.array([trial.setting.distance(other.setting) for other in trials])
+        weights = np.exp(-0.5 * (distances / BANDWIDTH) ** 2)
+        found.append(float(weights @ scores / weights.sum()))
+    return found
+
+
+def choose(trials: Sequence[Trial]) -> Trial:
+    """The best, judged by its own score and that of its neighbours; of equals the smoother machine."""
+    together = smoothed(trials)
+    ranked = sorted(
+        zip(trials, together, strict=True),
+        key=lambda both: (-round(both[0].score + both[1], 9), both[0].setting.lam, both[0].setting.gamma),
+    )
+    return ranked[0][0]
+
+
+def centre(trials: Sequence[Trial], best: Trial) -> float:
+    """Where along log2(lam) the good settings of the best gamma are: a mean, weighted by scores."""
+    same = [t for t in trials if t.setting.distance(best.setting.with_lam(t.setting.lam)) < np.inf]
+    same = [t for t in same if t.setting.gamma == best.setting.gamma]
+    scores = np.array([t.score for t in same])
+    weights = np.exp((scores - scores.max()) / max(best.error, 1e-12))
+    return float(weights @ [log2(t.setting.lam) for t in same] / weights.sum())
+
+
+def measured_exponent(centres: Sequence[tuple[Stage, float]]) -> float:
+    """How lam grows with the rows, from the first stage to the last."""
+    (first, low), (last, high) = centres[0], centres[-1]
+    if last.share <= first.share:
+        return EXPONENT
+    # Both centres are in terms of all rows: lam there is lam share^(1/2).
+    return float(np.clip(EXPONENT + (high - low) / log2(last.share / first.share), 0.0, 1.0))
+
+
+def _middle(grid: Grid) -> Setting:
+    """What to take where nothing could be tried."""
+    gammas, lams = grid.gammas, grid.lams
+    return Setting(gammas[len(gammas) // 2], grid.intercepts[0], grid.thetas[0], lams[len(lams) // 2])
+
+
+def _record(stage: Stage, trials: Sequence[Trial], best: Trial, seconds: float) -> dict[str, Any]:
+    return {
+        "rows": len(stage.rows),
+        "folds": len(stage.folds),
+        "settings": len(trials),
+        "gamma": best.setting.gamma,
+        "lam": stage.lam_there(best.setting.lam, EXPONENT),
+        "score": best.score,
+        "error": best.error,
+        "seconds": seconds,
+    }
+
+
+def _line(record: dict[str, Any]) -> str:
+    return (
+        f"{record['settings']} settings on {record['rows']:,} rows: best score {record['score']:.4f} "
+        f"(gamma {record['gamma']:.4g}, lam {record['lam']:.4g} there), {record['seconds']:.1f} s"
+    )

@@ -1,0 +1,48 @@
+"""Any scorer of scikit-learn's, on decisions that have been made already."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from sodm.search.calibrate import fit_calibrator
+from sodm.search.classes import ClassTarget
+from sodm.search.task import Index
+
+
+class Decided(ClassifierMixin, BaseEstimator):
+    """A classifier that knows what to say of some rows, and is asked about these alone."""
+
+    def __init__(self, target: ClassTarget, classes: NDArray[Any], decisions: Any, rows: Index) -> None:
+        self.target, self.classes_, self.decisions, self.rows = target, classes, decisions, rows
+
+    def fit(self, X: Any, y: Any) -> Decided:
+        return self
+
+    def decision_function(self, X: Any) -> NDArray[Any]:
+        return self.target.values(np.asarray(self.decisions, dtype=np.float64))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        return self.classes_[self.target.predicted(self.decisions)]
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Calibrated on these very rows: the few numbers of a calibration hardly flatter it."""
+        target = self.target
+        codes, weights = target.codes[self.rows], target.weights[self.rows]
+        fitted = fit_calibrator(self.decisions, codes, weights, target.n_classes, target.pairs)
+        return fitted(np.asarray(self.decisions, dtype=np.float64))
+
+
+def score_of(
+    scorer: Any, target: ClassTarget, X: Any, y: NDArray[Any], classes: NDArray[Any], params: dict[str, Any]
+) -> Any:
+    """The score of raw decisions on the rows of these numbers, by a scorer (estimator, X, y) -> float."""
+
+    def score(decisions: NDArray[Any], rows: Index) -> float:
+        own = {name: np.asarray(value)[rows] for name, value in params.items()}
+        return float(scorer(Decided(target, classes, decisions, rows), X[rows], y[rows], **own))
+
+    return score

@@ -1,0 +1,106 @@
+"""A stage of the search: how many rows, and which of them are held out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sodm.search.task import Index
+
+
+@dataclass(frozen=True)
+class Fold:
+    """Positions in the Gram matrix to train on, and rows of X held out.
+
+    Attributes
+    ----------
+    train : ndarray
+        Positions in the Gram matrix.
+    held : ndarray
+        Row numbers in X.
+    inside : ndarray or None
+        The positions of `held`, if they are rows of the Gram matrix.
+    """
+
+    train: Index
+    held: Index
+    inside: Index | None
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Rows to be tried on.
+
+    Attributes
+    ----------
+    rows : ndarray
+        Row numbers in X of the Gram matrix.
+    folds : list of Fold
+    share : float
+        Rows trained on at this stage, over the rows that the final machine is trained on.
+    """
+
+    rows: Index
+    folds: list[Fold]
+    share: float
+
+    def lam_there(self, lam: float, exponent: float) -> float:
+        """The lam for the rows of this stage that `lam` for all rows stands for.
+
+        The mean loss is weighed by lam. Where more rows can bear a closer fit, lam grows with them:
+        as (rows)^exponent, between 0, "lam stays", and 1, "C stays" (lam / rows).
+        """
+        return lam * self.share**exponent
+
+
+def cross_validation(rows: Index, cv: Any, y: NDArray[Any], groups: Any, n: int) -> Stage:
+    """A stage with the folds of a splitter on these rows of all `n`.
+
+    All rows stand for all: the fold that is missing is not counted, as in any cross-validation.
+    """
+    own = None if groups is None else np.asarray(groups)[rows]
+    folds = [
+        Fold(np.asarray(train, np.int64), rows[test], np.asarray(test, np.int64))
+        for train, test in cv.split(np.zeros((len(rows), 1)), y[rows], own)
+    ]
+    return Stage(rows, folds, len(rows) / n)
+
+
+def hold_out(rows: Index, held: Index, n: int) -> Stage:
+    """A stage that trains on some rows and looks at others."""
+    return Stage(rows, [Fold(np.arange(len(rows)), held, None)], len(rows) / n)
+
+
+def nested_order(y: NDArray[Any], stratify: bool, seed: int) -> Index:
+    """An order of all rows in which every beginning is a sample, with the classes in their proportions."""
+    order = np.random.default_rng(seed).permutation(len(y))
+    if not stratify:
+        return order
+    _, codes, counts = np.unique(y[order], return_inverse=True, return_counts=True)
+    # The j-th row of a class with c rows stands at (j + 1/2) / c: all classes run out together.
+    place = np.empty(len(y))
+    for code, count in enumerate(counts):
+        place[codes == code] = (np.arange(count) + 0.5) / count
+    return order[np.argsort(place, kind="stable")]
+
+
+def sizes(n: int, first: int, growth: float, largest: int) -> Iterator[int]:
+    """Rows of the stages, growing up to `largest` or all.
+
+    Examples
+    --------
+    >>> list(sizes(20_000, 1000, 3, 9000))
+    [1000, 3000, 9000]
+    >>> list(sizes(1400, 1000, 3, 9000))
+    [1400]
+    """
+    end = min(n, largest)
+    size = float(first)
+    while size * np.sqrt(growth) < end:  # no step that is hardly one
+        yield int(size)
+        size *= growth
+    yield end

@@ -1,0 +1,52 @@
+"""Machines to be fitted within a fold, whatever they are for: signs, weights, and which output they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Task:
+    """One machine, or several on the same rows.
+
+    Attributes
+    ----------
+    rows : ndarray, shape (m,)
+        Positions in the Gram matrix.
+    signs : ndarray, shape (n_machines, m)
+    weights : ndarray, shape (m,)
+    outputs : ndarray, shape (n_machines,)
+        Columns of the decisions that the machines are.
+    """
+
+    rows: Index
+    signs: Array
+    weights: Array
+    outputs: Index
+
+
+class Target(Protocol):
+    """What is to be learnt: classes here, numbers for a regression."""
+
+    n_outputs: int
+
+    def tasks(self, rows: Index, train: Index) -> list[Task]:
+        """The machines of a fold.
+
+        Parameters
+        ----------
+        rows : ndarray
+            Row numbers in X of the positions in the Gram matrix.
+        train : ndarray
+            Positions to train on.
+        """
+
+    def score(self, decisions: NDArray[Any], rows: Index) -> float:
+        """How good these raw outputs, shape (n, n_outputs), are for the rows of these numbers."""

@@ -1,0 +1,262 @@
+"""The search for good parameters: shared kernel values, halving, and the machine that comes of it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_iris, make_classification
+from sklearn.metrics import log_loss, make_scorer
+from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold, cross_val_score
+from sklearn.preprocessing import MinMaxScaler, minmax_scale
+
+from sodm import ODMClassifier, ODMClassifierCV, _core
+from sodm.problem.kernels import Kernel
+from sodm.problem.losses import OdmLoss, make_loss
+from sodm.search.calibrate import Sigmoid, coupled
+from sodm.search.classes import ClassTarget
+from sodm.search.evaluate import Field, evaluate
+from sodm.search.halving import measured_exponent
+from sodm.search.settings import Setting
+from sodm.search.stage import Stage, cross_validation, hold_out, nested_order
+from sodm.solvers.exact import solve
+
+
+def noisy(n: int, n_classes: int = 2, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    X, y = make_classification(
+        n, 8, n_informative=5, n_classes=n_classes, flip_y=0.1, class_sep=1.0, random_state=seed
+    )
+    return minmax_scale(X), y
+
+
+def field(X: np.ndarray, y: np.ndarray, n_threads: int = 1, pairs: bool = False) -> Field:
+    target = ClassTarget(y, int(y.max()) + 1, np.ones(len(y)), pairs)
+    return Field(X, Kernel("rbf"), target, lambda theta, lam: make_loss("odm", lam, 0.5, theta), 0, n_threads)
+
+
+def test_rows_of_a_stored_matrix_are_a_problem_of_their_own() -> None:
+    X, y = noisy(90)
+    K = X @ X.T
+    rows = np.random.default_rng(0).permutation(90)[:50]
+    signs, weights, loss = np.where(y[rows] > 0, 1.0, -1.0)[None], np.ones(50), OdmLoss(30.0, 0.5, 0.3)
+    whole = solve(_core.MatrixSource(K[np.ix_(rows, rows)], 1.0, True), signs, weights, loss, tol=1e-10)
+    for definite in (False, True):
+        source = _core.MatrixSource(K, 1.0, True, rows, definite)
+        part = solve(source, signs, weights, loss, tol=1e-10)
+        assert_allclose(part.objective, whole.objective, rtol=1e-9)
+        assert_allclose(part.decision, whole.decision, atol=1e-5)
+    with pytest.raises(ValueError, match="rows must be rows"):
+        _core.MatrixSource(K, 1.0, True, np.array([90]), True)
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+def test_trials_are_the_scores_of_cross_validation(intercept: bool) -> None:
+    X, y = noisy(300)
+    folds = StratifiedKFold(4, shuffle=True, random_state=1)
+    stage = cross_validation(np.arange(300), folds, y, None, 300)
+    settings = [Setting(gamma, intercept, 0.6, lam) for gamma in (1.0, 4.0) for lam in (50.0, 500.0)]
+    for trial in evaluate(field(X, y), stage, settings, 0.5):
+        s = trial.setting
+        machine = ODMClassifier(gamma=s.gamma, lam=s.lam, fit_intercept=intercept)
+        # The search stops at a looser gap: a decision in a fold may differ.
+        assert_allclose(trial.scores, cross_val_score(machine, X, y, cv=folds), atol=1.01 / 75)
+
+
+def test_rows_held_out_may_be_outside_the_matrix() -> None:
+    X, y = noisy(400)
+    rows, held = np.arange(250), np.arange(250, 400)
+    [trial] = evaluate(field(X, y), hold_out(rows, held, 250), [Setting(2.0, True, 0.6, 100.0)], 0.5)
+    machine = ODMClassifier(gamma=2.0, lam=100.0, fit_intercept=True, tol=1e-5).fit(X[rows], y[rows])
+    assert trial.decisions is not None
+    assert_allclose(trial.decisions[0][:, 0], machine.decision_function(X[held]), atol=0.1)
+    assert abs(trial.score - machine.score(X[held], y[held])) <= 2 / 150
+
+
+def test_several_classes_in_pairs_vote() -> None:
+    X, y = load_iris(return_X_y=True)
+    X = minmax_scale(X)
+    stage = cross_validation(np.arange(150), StratifiedKFold(5), y, None, 150)
+    pairs, rest = (
+        evaluate(field(X, y, pairs=p), stage, [Setting(2.0, True, 0.6, 100.0)], 0.5)[0] for p in (True, False)
+    )
+    assert pairs.decisions is not None and pairs.decisions[0].shape == (30, 3)
+    assert pairs.score > 0.93 and rest.score > 0.93
+
+
+def test_lam_is_carried_by_what_two_sizes_say() -> None:
+    small, large = (Stage(np.arange(m), [], m / 16_000) for m in (1000, 4000))
+    # Seen at the same number on both sizes, which in terms of all rows is a fall by 4^(1/2): "lam stays".
+    assert measured_exponent([(small, 7.0), (large, 6.0)]) == 0.0
+    assert measured_exponent([(small, 7.0), (large, 8.0)]) == 1.0
+    assert measured_exponent([(small, 7.0), (large, 7.0)]) == 0.5
+    assert measured_exponent([(small, 7.0), (large, 0.0)]) == 0.0
+    assert measured_exponent([(large, 7.0)]) == 0.5
+
+
+def test_every_beginning_of_the_order_is_a_sample() -> None:
+    y = np.repeat([0, 1, 2], [600, 300, 100])
+    order = nested_order(y, True, 3)
+    assert_array_equal(np.sort(order), np.arange(1000))
+    for m in (20, 100, 500):
+        assert_allclose(np.bincount(y[order[:m]]) / m, [0.6, 0.3, 0.1], atol=1.5 / m)
+
+
+def test_chooses_well_and_says_how() -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    X = MinMaxScaler().fit_transform(X)
+    model = ODMClassifierCV().fit(X[:400], y[:400])
+    assert model.score(X[400:], y[400:]) > 0.96
+    results = model.cv_results_
+    n = len(results["params"])
+    assert n >= 35 and all(len(column) == n for column in results.values())
+    splits = np.array([results[f"split{k}_test_score"] for k in range(5)])
+    assert_allclose(splits.mean(axis=0), results["mean_test_score"])
+    assert results["rank_test_score"].min() == 1
+    assert model.best_score_ in results["mean_test_score"]
+    assert model.best_params_ in results["params"]
+    for name, value in model.best_params_.items():
+        assert getattr(model.best_estimator_, name) == value
+    assert model.search_path_[0]["rows"] == 400
+
+
+def test_same_result_for_any_number_of_threads() -> None:
+    X, y = noisy(2500)
+    one, two = (ODMClassifierCV(n_jobs=n, random_state=1).fit(X[:2200], y[:2200]) for n in (1, 2))
+    assert one.best_params_ == two.best_params_
+    assert_array_equal(one.cv_results_["mean_test_score"], two.cv_results_["mean_test_score"])
+    assert_array_equal(one.predict_proba(X[2200:]), two.predict_proba(X[2200:]))
+    assert len(one.search_path_) == 2  # few rows, then all
+
+
+def test_given_candidates_are_kept_to() -> None:
+    X, y = noisy(2000)
+    model = ODMClassifierCV(
+        gammas=[0.5, 2.0], lams=[10.0, 1000.0], thetas=[0.3], intercepts=[False, True], cv=3
+    ).fit(X, y)
+    assert set(model.cv_results_["param_gamma"]) <= {0.5, 2.0}
+    assert set(model.cv_results_["param_lam"]) <= {10.0, 1000.0}
+    assert model.best_params_["lam"] in (10.0, 1000.0) and model.best_params_["theta"] == 0.3
+    with pytest.raises(ValueError, match="each of lams must be a number > 0"):
+        ODMClassifierCV(lams=[1.0, -1.0]).fit(X, y)
+    with pytest.raises(ValueError, match="gammas must have one value or more"):
+        ODMClassifierCV(gammas=[]).fit(X, y)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "laplacian", "poly"])
+def test_other_kernels(kernel: str) -> None:
+    X, y = noisy(200)
+    model = ODMClassifierCV(kernel=kernel, coef0=1.0).fit(X, y)
+    assert model.best_score_ > 0.6 and model.predict_proba(X).shape == (200, 2)
+
+
+def test_precomputed_kernels_and_functions_agree() -> None:
+    X, y = noisy(200)
+    K = X @ X.T
+    model = ODMClassifierCV(kernel="precomputed", cv=3).fit(K[:150, :150], y[:150])
+    twin = ODMClassifierCV(kernel=lambda A, B: A @ B.T, cv=3).fit(X[:150], y[:150])
+    assert_allclose(model.cv_results_["mean_test_score"], twin.cv_results_["mean_test_score"], atol=0.021)
+    assert model.predict(K[150:, :150]).shape == (50,)
+
+
+def test_groups_and_scorers() -> None:
+    X, y = noisy(240)
+    groups = np.repeat(np.arange(12), 20)
+    model = ODMClassifierCV(cv=GroupKFold(3), lams=[10.0, 100.0], gammas=[1.0]).fit(X, y, groups=groups)
+    assert np.isfinite(model.best_score_)
+    for scoring in ("roc_auc", "neg_log_loss", "f1", make_scorer(lambda a, b: float(np.mean(a == b)))):
+        scored = ODMClassifierCV(scoring=scoring, cv=KFold(3), lams=[100.0], gammas=[1.0]).fit(X, y)
+        assert np.isfinite(scored.best_score_)
+    plain = ODMClassifierCV(cv=KFold(3), lams=[100.0], gammas=[1.0]).fit(X, y)
+    assert_allclose(plain.best_score_, scored.best_score_)
+    splits = list(KFold(3).split(X))
+    listed = ODMClassifierCV(cv=splits, lams=[100.0], gammas=[1.0]).fit(X, y)
+    assert_allclose(listed.best_score_, plain.best_score_)
+
+
+def test_balanced_accuracy_finds_rare_classes() -> None:
+    X, y = make_classification(600, 6, weights=[0.93], flip_y=0.02, class_sep=0.6, random_state=0)
+    model = ODMClassifierCV(scoring="balanced_accuracy", class_weight="balanced").fit(minmax_scale(X), y)
+    assert model.best_score_ > 0.7
+
+
+def test_probabilities_are_calibrated() -> None:
+    X, y = noisy(1200, seed=3)
+    model = ODMClassifierCV().fit(X[:600], y[:600])
+    p = model.predict_proba(X[600:])
+    assert_allclose(p.sum(axis=1), 1)
+    rates = np.bincount(y[:600]) / 600
+    assert log_loss(y[600:], p) < 0.8 * log_loss(y[600:], np.tile(rates, (600, 1)))
+    sure = p[:, 1] > 0.5
+    assert abs(p[sure, 1].mean() - y[600:][sure].mean()) < 0.06
+    assert abs(p[~sure, 1].mean() - y[600:][~sure].mean()) < 0.06
+
+
+def test_probabilities_of_several_classes() -> None:
+    X, y = noisy(900, n_classes=3, seed=1)
+    model = ODMClassifierCV().fit(X[:600], np.array(["b", "c", "a"])[y[:600]])
+    assert_array_equal(model.classes_, ["a", "b", "c"])
+    p = model.predict_proba(X[600:])
+    truth = np.array(["b", "c", "a"])[y[600:]]
+    assert_allclose(p.sum(axis=1), 1)
+    assert log_loss(truth, p, labels=model.classes_) < 0.8 * np.log(3)
+    assert np.mean(model.classes_[p.argmax(axis=1)] == model.predict(X[600:])) > 0.9
+
+
+def test_the_sigmoid_finds_the_truth() -> None:
+    rng = np.random.default_rng(0)
+    f = rng.normal(size=40_000)
+    positive = rng.random(40_000) < 1 / (1 + np.exp(-(2.0 * f - 0.5)))
+    fitted = Sigmoid.fit(f, positive, np.ones(len(f)), shifted=True)
+    assert_allclose([fitted.below, fitted.above, fitted.shift], [2.0, 2.0, -0.5], atol=0.06)
+    positive = rng.random(40_000) < 1 / (1 + np.exp(-np.where(f > 0, 3.0, 1.0) * f))
+    fitted = Sigmoid.fit(f, positive, np.ones(len(f)))
+    assert_allclose([fitted.below, fitted.above, fitted.shift], [1.0, 3.0, 0.0], atol=0.12)
+
+
+def test_coupling_gives_back_probabilities_that_agree() -> None:
+    p = np.random.default_rng(0).dirichlet(np.ones(4), size=5)
+    r = p[:, :, None] / (p[:, :, None] + p[:, None, :])
+    r[:, np.arange(4), np.arange(4)] = 0
+    assert_allclose(coupled(r), p, atol=1e-6)
+
+
+def test_weights_and_rows_without_any() -> None:
+    X, y = noisy(300)
+    weights = np.ones(300)
+    weights[::3] = 0
+    kept = weights > 0
+    a = ODMClassifierCV(cv=3).fit(X, y, sample_weight=weights)
+    b = ODMClassifierCV(cv=3).fit(X[kept], y[kept])
+    assert a.best_params_ == b.best_params_
+    assert_array_equal(a.predict(X), b.predict(X))
+
+
+def test_a_time_limit_ends_the_search() -> None:
+    X, y = noisy(6000)
+    model = ODMClassifierCV(time_limit=0.5).fit(X, y)
+    assert model.predict_proba(X[:5]).shape == (5, 2)
+    assert len(model.search_path_) < 3
+
+
+def test_ctrl_c_ends_the_search_and_leaves_the_estimator() -> None:
+    X, y = noisy(9000)
+    model = ODMClassifierCV(lams=[1e6, 1e7], gammas=[20.0])
+    timer = threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+        time.sleep(5)
+    assert not hasattr(model, "classes_")
+
+
+def test_clones_and_reports(capsys: pytest.CaptureFixture[str]) -> None:
+    X, y = noisy(200)
+    model = clone(ODMClassifierCV(verbose=1)).fit(X, y)
+    out = capsys.readouterr().out
+    assert "settings on 200 rows" in out and f"lam {model.best_params_['lam']:.4g}" in out
