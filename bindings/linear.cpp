@@ -13,6 +13,7 @@
 #include "arrays.hpp"
 #include "base/linalg.hpp"
 #include "base/loss.hpp"
+#include "linear/active_newton.hpp"
 #include "linear/ball_cover.hpp"
 #include "linear/dual_sweep.hpp"
 #include "linear/linear_pass.hpp"
@@ -199,6 +200,44 @@ auto cover(Rows& self, Vector squared_norms, Vector key, IndexVector order, doub
     return to_numpy(std::move(centres), {n});
 }
 
+// Newton on the rows in play; keeps the rows and the offsets alive.
+struct Search {
+    Rows& rows;
+    std::optional<Matrix> offset;
+    ActiveNewton newton;
+
+    Search(Rows& rows_, const std::vector<std::int32_t>& positive, const OdmLoss& loss, Matrix w,
+           std::optional<Matrix> offset_)
+        : rows(rows_),
+          offset(std::move(offset_)),
+          newton(rows_.rows, loss, positive, offset ? offset->data() : nullptr, w.data()) {}
+
+    void check(const std::vector<int>& problems) const {
+        if (problems.empty()) throw std::invalid_argument("there are no problems to work on");
+        for (const int p : problems)
+            if (p < 0 || p >= newton.n_problems())
+                throw std::invalid_argument("there is no problem of this number");
+    }
+    template <class F>
+    auto numbers(F f) const {
+        std::vector<double> out;
+        for (int p = 0; p < newton.n_problems(); ++p) out.push_back(f(p));
+        const std::size_t k = out.size();
+        return to_numpy(std::move(out), {k});
+    }
+};
+
+std::unique_ptr<Search> start_search(Rows& rows, const std::vector<std::int32_t>& positive,
+                                     const OdmLoss& loss, Matrix w, std::optional<Matrix> offset) {
+    rows.need_labels();
+    rows.need_lines();
+    rows.check_shape(w.shape(0), positive.size(), w.shape(1));
+    if (offset &&
+        (offset->shape(0) != positive.size() || static_cast<Index>(offset->shape(1)) != rows.rows.view.n))
+        throw std::invalid_argument("expected one offset per problem and row");
+    return std::make_unique<Search>(rows, positive, loss, w, offset);
+}
+
 // The solution of matrix x = right, or none if the matrix is not positive definite.
 std::optional<Numbers> solve_definite(Matrix matrix, Vector right, int n_threads) {
     const std::size_t n = matrix.shape(0);
@@ -235,6 +274,59 @@ void bind_linear(nb::module_& m) {
             nb::arg("scale"));
 
     m.def("solve_definite", &solve_definite, nb::arg("matrix"), nb::arg("right"), nb::arg("n_threads") = 1);
+
+    nb::class_<Search>(m, "LinearSearch")
+        .def("sweeps_pay", [](const Search& self) { return self.newton.sweeps_pay(); })
+        .def(
+            "sweep",
+            [](Search& self, int n_sweeps) {
+                nb::gil_scoped_release nogil;
+                self.newton.sweep(n_sweeps, self.rows.threads);
+            },
+            nb::arg("n_sweeps"))
+        .def(
+            "look",
+            [](Search& self, const std::vector<int>& problems) {
+                self.check(problems);
+                nb::gil_scoped_release nogil;
+                self.newton.look(problems, self.rows.threads);
+            },
+            nb::arg("problems"))
+        .def(
+            "step",
+            [](Search& self, const std::vector<int>& problems, Vector goal) {
+                self.check(problems);
+                if (goal.shape(0) != problems.size())
+                    throw std::invalid_argument("expected one goal per problem");
+                nb::gil_scoped_release nogil;
+                return self.newton.step(problems, goal.data(), self.rows.threads);
+            },
+            nb::arg("problems"), nb::arg("goal"))
+        .def_prop_ro(
+            "w",
+            [](const Search& self) {
+                const Index d = self.newton.width();
+                std::vector<double> w;
+                for (int p = 0; p < self.newton.n_problems(); ++p)
+                    w.insert(w.end(), self.newton.w(p), self.newton.w(p) + d);
+                return to_numpy(std::move(w), {static_cast<std::size_t>(self.newton.n_problems()),
+                                               static_cast<std::size_t>(d)});
+            },
+            nb::rv_policy::move)
+        .def_prop_ro(
+            "objective",
+            [](const Search& self) { return self.numbers([&](int p) { return self.newton.objective(p); }); },
+            nb::rv_policy::move)
+        .def_prop_ro(
+            "gradient_norm",
+            [](const Search& self) {
+                return self.numbers([&](int p) { return self.newton.gradient_norm(p); });
+            },
+            nb::rv_policy::move)
+        .def_prop_ro(
+            "length",
+            [](const Search& self) { return self.numbers([&](int p) { return self.newton.length(p); }); },
+            nb::rv_policy::move);
 
     nb::class_<Rows>(m, "LinearRows")
         .def_static(
@@ -285,6 +377,8 @@ void bind_linear(nb::module_& m) {
         .def("dual_sweep", &sweep<HingeLoss>, nb::arg("positive"), nb::arg("loss"), nb::arg("squared_norms"),
              nb::arg("order"), nb::arg("duals"), nb::arg("w"))
         .def("weights_of_duals", &from_duals, nb::arg("positive"), nb::arg("duals"))
+        .def("start_search", &start_search, nb::keep_alive<0, 1>(), nb::arg("positive"), nb::arg("loss"),
+             nb::arg("w"), nb::arg("offset").none() = nb::none())
         .def("ball_cover", &cover, nb::arg("squared_norms"), nb::arg("key"), nb::arg("order"),
              nb::arg("radius"));
 }

@@ -116,6 +116,17 @@ class MemoryRows:
             return self.width <= 1024 and min(per_row**2, self.width**2 / 8) < 240 * per_row
         return self.width < 960
 
+    def search(self, scale: float, w: Array, offset: Array | None = None) -> _core.LinearSearch:
+        """Newton on the rows in play, begun at w (see `sodm.solvers.linear_active`)."""
+        loss = self._smooth_loss(scale)
+        return self.core.start_search(self.positive.tolist(), loss, np.ascontiguousarray(w), offset)
+
+    def has_long_rows(self) -> bool:
+        """Whether few of the rows at a time are cheaper to work on than one pass over all of them is."""
+        if sparse.issparse(self.X):
+            return not self.gram_pays()
+        return self.width > 64
+
     def gram_in_single(self) -> bool:
         return bool(self.X.dtype == np.float32)
 

@@ -1,0 +1,386 @@
+#include "linear/active_newton.hpp"
+
+#include <cmath>
+
+#include "base/linalg.hpp"
+#include "base/random.hpp"
+#include "linear/line_search.hpp"
+#include "linear/row_factor.hpp"
+#include "linear/row_values.hpp"
+
+namespace sodm {
+
+namespace {
+
+constexpr int kMaxProducts = 500;          // of one system
+constexpr double kUsualProducts = 60;      // a system without a factor takes about so many
+constexpr int kTooManyProducts = 40;       // with a fresh factor: its precision is too low
+constexpr Index kLargestFactor = 4096;     // rows or features
+constexpr double kFactorMemory = 1 << 29;  // bytes of all factors
+
+double norm_of(const std::vector<double>& v) {
+    return std::sqrt(dot(v.data(), v.data(), static_cast<Index>(v.size())));
+}
+
+}  // namespace
+
+struct ActiveNewton::Impl {
+    virtual ~Impl() = default;
+    virtual void sweep(int n_sweeps, Threads& threads) = 0;
+    virtual bool sweeps_pay() const = 0;
+    virtual void look(const std::vector<int>& problems, Threads& threads) = 0;
+    virtual double step(const std::vector<int>& problems, const double* goal, Threads& threads) = 0;
+
+    struct Problem {
+        std::vector<double> w, gradient, direction;
+        std::vector<double> margin;
+        std::vector<std::int8_t> side;  // of the dead zone, see MarginState
+        std::vector<Index> active;      // the rows in play
+        std::vector<double> h;          // their second derivatives
+        double objective = 0, norm = 0, length = 0;
+    };
+    std::vector<Problem> problems;
+    Index width = 0;
+};
+
+namespace {
+
+template <class T>
+class Newton final : public ActiveNewton::Impl {
+  public:
+    Newton(const LinearRows& rows, const OdmLoss& loss, const std::vector<std::int32_t>& positive,
+           const double* offset, const double* w)
+        : rows_(rows),
+          loss_(loss),
+          positive_(positive),
+          offset_(offset),
+          list_(rows),
+          made_(positive.size()) {
+        width = rows.width();
+        problems.resize(positive.size());
+        const std::size_t n = static_cast<std::size_t>(rows.view.n);
+        for (std::size_t j = 0; j < problems.size(); ++j) {
+            Problem& p = problems[j];
+            p.w.assign(w + static_cast<Index>(j) * width, w + static_cast<Index>(j + 1) * width);
+            p.margin.assign(n, 0.0);
+            p.side.assign(n, kInside);
+        }
+    }
+
+    bool sweeps_pay() const override { return !factor_pays(rows_.view.n, problems.size()); }
+
+    void sweep(int n_sweeps, Threads& threads) override {
+        const std::vector<double> norms = linear_squared_norms(rows_, threads);
+        threads.run(problems.size(), [&](std::size_t j, int worker) {
+            sweep_one(j, n_sweeps, norms, Watch(threads, worker));
+        });
+    }
+
+    void look(const std::vector<int>& which, Threads& threads) override {
+        std::vector<double> w;
+        for (const int j : which) w.insert(w.end(), at(j).w.begin(), at(j).w.end());
+        const std::vector<double> decisions = decide(which, w, threads);
+        each(which, threads, [&](std::size_t k, const Crew& crew) {
+            const int j = which[k];
+            Problem& p = at(j);
+            const double* f = decisions.data() + static_cast<Index>(k) * rows_.view.n;
+            for (Index i = 0; i < rows_.view.n; ++i)
+                p.margin[static_cast<std::size_t>(i)] = sign(j, i) * f[i] + offset(j, i);
+            weigh(j, crew);
+        });
+    }
+
+    double step(const std::vector<int>& which, const double* goal, Threads& threads) override {
+        std::vector<double> products(which.size(), 0.0);
+        share_first_factor(which, threads);
+        each(which, threads,
+             [&](std::size_t k, const Crew& crew) { products[k] = find_direction(which[k], goal[k], crew); });
+        std::vector<double> directions;
+        for (const int j : which)
+            directions.insert(directions.end(), at(j).direction.begin(), at(j).direction.end());
+        std::vector<double> along = decide(which, directions, threads);
+        each(which, threads, [&](std::size_t k, const Crew& crew) {
+            move(which[k], along.data() + static_cast<Index>(k) * rows_.view.n, crew);
+        });
+        double cost = 0;
+        for (const double p : products) cost += p;
+        return 1 + cost / static_cast<double>(which.size());
+    }
+
+  private:
+    // A factor, and where each row was when it was made.
+    struct Made {
+        std::shared_ptr<const RowFactor<T>> factor;
+        std::vector<std::int8_t> side;
+        bool in_double = false;  // single precision was not enough
+    };
+
+    Problem& at(int j) { return problems[static_cast<std::size_t>(j)]; }
+    double sign(int j, Index i) const {
+        return rows_.label[i] == positive_[static_cast<std::size_t>(j)] ? 1.0 : -1.0;
+    }
+    double offset(int j, Index i) const { return offset_ ? offset_[j * rows_.view.n + i] : 0.0; }
+
+    // f(place in which, who works) for each problem: side by side, or a single one with all threads.
+    template <class F>
+    void each(const std::vector<int>& which, Threads& threads, F f) {
+        if (which.size() == 1) return f(std::size_t(0), Crew(threads));
+        threads.run(which.size(), [&](std::size_t k, int worker) {
+            Threads alone(1);
+            f(k, Crew(threads, worker, alone));
+        });
+    }
+
+    // <v, x_i> for all rows. Sparse rows one problem after the other, so that v stays near.
+    std::vector<double> decide(const std::vector<int>& which, const std::vector<double>& v,
+                               Threads& threads) const {
+        const Index n = rows_.view.n, k = static_cast<Index>(which.size());
+        std::vector<double> out(static_cast<std::size_t>(k * n));
+        const Index together = rows_.view.sparse ? 1 : k;
+        for (Index j = 0; j < k; j += together)
+            linear_decisions(rows_, static_cast<int>(together), v.data() + j * width, out.data() + j * n,
+                             threads);
+        return out;
+    }
+
+    // From the margins: sides, rows in play, p and its gradient.
+    void weigh(int j, const Crew& crew) {
+        Problem& p = at(j);
+        const double low = 1 - loss_.theta, high = 1 + loss_.theta;
+        p.active.clear();
+        p.h.clear();
+        std::vector<double> slope;
+        double total = 0;
+        for (Index i = 0; i < rows_.view.n; ++i) {
+            const double m = p.margin[static_cast<std::size_t>(i)], s = rows_.row_weight(i);
+            const std::int8_t side = m < low ? kBelow : m > high ? kAbove : kInside;
+            p.side[static_cast<std::size_t>(i)] = side;
+            if (side == kInside || s <= 0.0) continue;
+            const double h = s / (side == kBelow ? loss_.low : loss_.high),
+                         past = m - (side == kBelow ? low : high);
+            p.active.push_back(i);
+            p.h.push_back(h);
+            slope.push_back(h * past * sign(j, i));
+            total += h * past * past;
+        }
+        p.objective = 0.5 * (dot(p.w.data(), p.w.data(), width) + total);
+        p.gradient = p.w;
+        list_.add(p.active, slope.data(), p.gradient.data(), crew);
+        p.norm = norm_of(p.gradient);
+    }
+
+    // To the smallest p along the direction.
+    void move(int j, double* along, const Crew& crew) {
+        Problem& p = at(j);
+        for (Index i = 0; i < rows_.view.n; ++i) along[i] *= sign(j, i);
+        const double wd = dot(p.w.data(), p.direction.data(), width),
+                     dd = dot(p.direction.data(), p.direction.data(), width);
+        p.length = line_search(loss_, rows_.weight, p.margin.data(), along, rows_.view.n, wd, dd, crew);
+        for (Index k = 0; k < width; ++k)
+            p.w[static_cast<std::size_t>(k)] += p.length * p.direction[static_cast<std::size_t>(k)];
+        for (Index i = 0; i < rows_.view.n; ++i) p.margin[static_cast<std::size_t>(i)] += p.length * along[i];
+        weigh(j, crew);
+    }
+
+    // ------------------------------------------------------------------------------------------ systems
+
+    // Whether a factor for so many rows in play, serving so many problems, costs less than the products that
+    // would do without it.
+    bool factor_pays(Index n_active, std::size_t shared_by) const {
+        if (rows_.view.sparse) return false;
+        const Index size = std::min(n_active, width);
+        const double memory = static_cast<double>(size) * static_cast<double>(size) * 2;  // half of floats
+        if (size > kLargestFactor || memory * static_cast<double>(problems.size()) > kFactorMemory)
+            return false;
+        return factor_cost(n_active, width) <=
+               kUsualProducts * static_cast<double>(shared_by) * 2 * static_cast<double>(n_active * width);
+    }
+
+    std::shared_ptr<const RowFactor<T>> make_factor(const Problem& p, bool in_double,
+                                                    const Crew& crew) const {
+        const T* gram = gram_.empty() ? nullptr : gram_.data();
+        return std::make_shared<RowFactor<T>>(list_, width, rows_.bias, p.active, p.h, gram, rows_.view.n,
+                                              in_double, crew);
+    }
+
+    // At w = 0 all rows are in play, on the same side, in every problem: one matrix.
+    void share_first_factor(const std::vector<int>& which, Threads& threads) {
+        const Crew crew(threads);
+        const Index n = rows_.view.n;
+        for (const int j : which) {
+            const Made& made = made_[static_cast<std::size_t>(j)];
+            if (made.factor || at(j).side != at(which[0]).side) return;
+        }
+        if (at(which[0]).active.empty() ||
+            !factor_pays(static_cast<Index>(at(which[0]).active.size()), which.size()))
+            return;
+        // Rows fewer than features: all products of rows, once, serve every later factor.
+        if (gram_.empty() && n < width && n <= kLargestFactor)
+            gram_ = row_gram(list_, n, width, rows_.bias, crew);
+        const auto factor = make_factor(at(which[0]), false, crew);
+        for (const int j : which) made_[static_cast<std::size_t>(j)] = {factor, at(j).side, false};
+    }
+
+    // Returns how many products with all rows this is worth.
+    double find_direction(int j, double goal, const Crew& crew) {
+        Problem& p = at(j);
+        Made& made = made_[static_cast<std::size_t>(j)];
+        const Index m = static_cast<Index>(p.active.size());
+        p.direction.assign(static_cast<std::size_t>(width), 0.0);
+        if (m == 0) {  // H = I
+            for (Index k = 0; k < width; ++k)
+                p.direction[static_cast<std::size_t>(k)] = -p.gradient[static_cast<std::size_t>(k)];
+            return 0;
+        }
+        const bool pays = factor_pays(m, 1);
+        bool fresh = false;
+        int patience = kMaxProducts;
+        if (made.factor) {
+            Index changed = 0;
+            for (std::size_t i = 0; i < p.side.size(); ++i) changed += p.side[i] != made.side[i];
+            fresh = changed == 0;
+            // As many products with the old factor as a new one would cost; of every row that has changed
+            // one product comes, at worst.
+            const double size = static_cast<double>(made.factor->size()), d = static_cast<double>(width);
+            const double iteration =
+                2 * static_cast<double>(m) * d + size * size + (made.factor->by_rows() ? 2 * size * d : 0);
+            const double worth =
+                std::max(4.0, (gram_.empty() ? 1.0 : 0.25) * factor_cost(m, width) / iteration);
+            if (!fresh && pays) patience = static_cast<int>(worth);
+            if (!fresh && static_cast<double>(changed) > 4 * worth) made.factor.reset();
+        }
+        if (!made.factor && pays) {
+            made.factor = make_factor(p, made.in_double, crew);
+            made.side = p.side;
+            fresh = true;
+        }
+        int products = solve(p, made, goal, patience, crew);
+        if (products == patience && !fresh && pays) {
+            made.factor = make_factor(p, made.in_double, crew);
+            made.side = p.side;
+            fresh = true;
+            products += solve(p, made, goal, kMaxProducts, crew);
+        }
+        if (fresh && products > kTooManyProducts && !made.in_double && !made.factor->in_double()) {
+            made.in_double = true;  // from the next step on
+            made.factor.reset();
+        }
+        return products * static_cast<double>(m) / static_cast<double>(rows_.view.n);
+    }
+
+    // Conjugate gradients for H d = -gradient from the d there is, until the residual is `goal` of the
+    // gradient. Returns the number of products.
+    int solve(Problem& p, const Made& made, double goal, int limit, const Crew& crew) const {
+        const std::size_t d = static_cast<std::size_t>(width);
+        std::vector<double> residual(d), z(d), u, product(d), diagonal;
+        const auto times = [&](const std::vector<double>& v) {
+            product = v;
+            list_.add_product(p.active, p.h.data(), v.data(), product.data(), crew);
+        };
+        if (!made.factor) {
+            diagonal.assign(d, 1.0);
+            list_.add_squares(p.active, p.h.data(), diagonal.data(), crew);
+        }
+        const auto precondition = [&] {
+            if (made.factor)
+                made.factor->solve(residual.data(), z.data(), crew);
+            else
+                for (std::size_t k = 0; k < d; ++k) z[k] = residual[k] / diagonal[k];
+        };
+        for (std::size_t k = 0; k < d; ++k) residual[k] = -p.gradient[k];
+        int products = 0;
+        if (norm_of(p.direction) > 0) {
+            times(p.direction);
+            for (std::size_t k = 0; k < d; ++k) residual[k] -= product[k];
+            ++products;
+        }
+        const double bound = goal * p.norm;
+        precondition();
+        u = z;
+        double rho = dot(residual.data(), z.data(), width);
+        while (products < limit && norm_of(residual) > bound && rho > 0) {
+            times(u);
+            ++products;
+            const double alpha = rho / dot(u.data(), product.data(), width);
+            for (std::size_t k = 0; k < d; ++k) {
+                p.direction[k] += alpha * u[k];
+                residual[k] -= alpha * product[k];
+            }
+            if (norm_of(residual) <= bound) break;
+            precondition();
+            const double before = rho;
+            rho = dot(residual.data(), z.data(), width);
+            for (std::size_t k = 0; k < d; ++k) u[k] = z[k] + rho / before * u[k];
+        }
+        return products;
+    }
+
+    // ------------------------------------------------------------------------------------------- start
+
+    void sweep_one(std::size_t j, int n_sweeps, const std::vector<double>& norms, Watch watch) {
+        const RowReader<T>& reader = list_.reader();
+        Problem& p = problems[j];
+        std::vector<Index> order;
+        for (Index i = 0; i < rows_.view.n; ++i)
+            if (rows_.row_weight(i) > 0) order.push_back(i);
+        std::vector<double> g(static_cast<std::size_t>(rows_.view.n), 0.0);
+        std::fill(p.w.begin(), p.w.end(), 0.0);
+        Random random(j + 1);
+        for (int sweep = 0; sweep < n_sweeps; ++sweep) {
+            random.shuffle(order);
+            std::size_t kept = 0;
+            for (std::size_t t = 0; t < order.size(); ++t) {
+                if (t + kRowsAhead < order.size()) reader.prefetch(order[t + kRowsAhead]);
+                const Index i = order[t];
+                const std::size_t row = static_cast<std::size_t>(i);
+                const double y = sign(static_cast<int>(j), i), q = norms[row];
+                const double m = y * reader.dot(i, p.w.data()) + offset(static_cast<int>(j), i);
+                const double target = loss_.prox(q * g[row] - m, q, rows_.row_weight(i)),
+                             change = target - g[row];
+                watch.did(2 * reader.size(i));
+                if (change != 0.0) {
+                    g[row] = target;
+                    reader.add(change * y, i, p.w.data());
+                }
+                if (target != 0.0 || change != 0.0) order[kept++] = i;
+            }
+            order.resize(kept);
+        }
+    }
+
+    const LinearRows& rows_;
+    const OdmLoss loss_;
+    const std::vector<std::int32_t> positive_;
+    const double* offset_;
+    const RowList<T> list_;
+    std::vector<Made> made_;
+    std::vector<T> gram_;  // of all rows, where they are fewer than the features
+};
+
+}  // namespace
+
+ActiveNewton::ActiveNewton(const LinearRows& rows, const OdmLoss& loss,
+                           const std::vector<std::int32_t>& positive, const double* offset, const double* w) {
+    if (rows.view.single)
+        impl_ = std::make_unique<Newton<float>>(rows, loss, positive, offset, w);
+    else
+        impl_ = std::make_unique<Newton<double>>(rows, loss, positive, offset, w);
+}
+ActiveNewton::~ActiveNewton() = default;
+
+void ActiveNewton::sweep(int n_sweeps, Threads& threads) { impl_->sweep(n_sweeps, threads); }
+bool ActiveNewton::sweeps_pay() const { return impl_->sweeps_pay(); }
+void ActiveNewton::look(const std::vector<int>& problems, Threads& threads) {
+    impl_->look(problems, threads);
+}
+double ActiveNewton::step(const std::vector<int>& problems, const double* goal, Threads& threads) {
+    return impl_->step(problems, goal, threads);
+}
+int ActiveNewton::n_problems() const { return static_cast<int>(impl_->problems.size()); }
+Index ActiveNewton::width() const { return impl_->width; }
+const double* ActiveNewton::w(int j) const { return impl_->problems[static_cast<std::size_t>(j)].w.data(); }
+double ActiveNewton::objective(int j) const { return impl_->problems[static_cast<std::size_t>(j)].objective; }
+double ActiveNewton::gradient_norm(int j) const { return impl_->problems[static_cast<std::size_t>(j)].norm; }
+double ActiveNewton::length(int j) const { return impl_->problems[static_cast<std::size_t>(j)].length; }
+
+}  // namespace sodm
