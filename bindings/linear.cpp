@@ -281,9 +281,19 @@ void bind_linear(nb::module_& m) {
             "sweep",
             [](Search& self, int n_sweeps) {
                 nb::gil_scoped_release nogil;
-                self.newton.sweep(n_sweeps, self.rows.threads);
+                return self.newton.sweep(n_sweeps, self.rows.threads);
             },
             nb::arg("n_sweeps"))
+        .def("gradient_at_zero",
+             [](Search& self) {
+                 std::vector<double> norms;
+                 {
+                     nb::gil_scoped_release nogil;
+                     norms = self.newton.gradient_at_zero(self.rows.threads);
+                 }
+                 const std::size_t k = norms.size();
+                 return to_numpy(std::move(norms), {k});
+             })
         .def(
             "look",
             [](Search& self, const std::vector<int>& problems) {

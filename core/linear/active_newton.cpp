@@ -16,6 +16,8 @@ constexpr int kMaxProducts = 500;          // of one system
 constexpr double kUsualProducts = 60;      // a system without a factor takes about so many
 constexpr int kTooManyProducts = 40;       // with a fresh factor: its precision is too low
 constexpr Index kLargestFactor = 4096;     // rows or features
+constexpr int kSweepsOfFew = 5;            // every so many-th sweep is one of all rows
+constexpr double kSweptEnough = 1e-3;      // of the low corner of the dead zone: steps of a sweep of all rows
 constexpr double kFactorMemory = 1 << 29;  // bytes of all factors
 
 double norm_of(const std::vector<double>& v) {
@@ -26,8 +28,9 @@ double norm_of(const std::vector<double>& v) {
 
 struct ActiveNewton::Impl {
     virtual ~Impl() = default;
-    virtual void sweep(int n_sweeps, Threads& threads) = 0;
+    virtual double sweep(int n_sweeps, Threads& threads) = 0;
     virtual bool sweeps_pay() const = 0;
+    virtual std::vector<double> gradient_at_zero(Threads& threads) = 0;
     virtual void look(const std::vector<int>& problems, Threads& threads) = 0;
     virtual double step(const std::vector<int>& problems, const double* goal, Threads& threads) = 0;
 
@@ -69,25 +72,55 @@ class Newton final : public ActiveNewton::Impl {
 
     bool sweeps_pay() const override { return !factor_pays(rows_.view.n, problems.size()); }
 
-    void sweep(int n_sweeps, Threads& threads) override {
+    double sweep(int n_sweeps, Threads& threads) override {
         const std::vector<double> norms = linear_squared_norms(rows_, threads);
+        std::vector<double> taken(problems.size());
         threads.run(problems.size(), [&](std::size_t j, int worker) {
-            sweep_one(j, n_sweeps, norms, Watch(threads, worker));
+            taken[j] = sweep_one(j, n_sweeps, norms, Watch(threads, worker));
         });
+        double rows = 0;
+        for (const double t : taken) rows += t;
+        return rows / static_cast<double>(taken.size()) / static_cast<double>(rows_.view.n);
     }
 
     void look(const std::vector<int>& which, Threads& threads) override {
-        std::vector<double> w;
+        std::vector<double> w, decisions;
         for (const int j : which) w.insert(w.end(), at(j).w.begin(), at(j).w.end());
-        const std::vector<double> decisions = decide(which, w, threads);
+        const bool at_zero = std::all_of(w.begin(), w.end(), [](double v) { return v == 0.0; });
+        if (!at_zero) decisions = decide(which, w, threads);
         each(which, threads, [&](std::size_t k, const Crew& crew) {
             const int j = which[k];
             Problem& p = at(j);
             const double* f = decisions.data() + static_cast<Index>(k) * rows_.view.n;
             for (Index i = 0; i < rows_.view.n; ++i)
-                p.margin[static_cast<std::size_t>(i)] = sign(j, i) * f[i] + offset(j, i);
+                p.margin[static_cast<std::size_t>(i)] = (at_zero ? 0.0 : sign(j, i) * f[i]) + offset(j, i);
             weigh(j, crew);
         });
+    }
+
+    // -(1-theta) / low * X'y of each problem; X'y = 2 (sum of its class) - (sum of all rows), weights
+    // included.
+    std::vector<double> gradient_at_zero(Threads& threads) override {
+        const std::size_t k = problems.size(), d = static_cast<std::size_t>(width);
+        std::vector<std::vector<double>> of_class(k + 1);  // and of rows of no problem's class
+        std::vector<std::vector<Index>> members(k + 1);
+        for (Index i = 0; i < rows_.view.n; ++i) {
+            const auto found = std::find(positive_.begin(), positive_.end(), rows_.label[i]);
+            members[static_cast<std::size_t>(found - positive_.begin())].push_back(i);
+        }
+        std::vector<double> all(d, 0.0), norms(k);
+        for (std::size_t c = 0; c <= k; ++c) {
+            std::vector<double> weight;
+            for (const Index i : members[c]) weight.push_back(rows_.row_weight(i));
+            of_class[c].assign(d, 0.0);
+            list_.add(members[c], weight.data(), of_class[c].data(), Crew(threads));
+            for (std::size_t e = 0; e < d; ++e) all[e] += of_class[c][e];
+        }
+        for (std::size_t j = 0; j < k; ++j) {
+            for (std::size_t e = 0; e < d; ++e) of_class[j][e] = 2 * of_class[j][e] - all[e];
+            norms[j] = (1 - loss_.theta) / loss_.low * norm_of(of_class[j]);
+        }
+        return norms;
     }
 
     double step(const std::vector<int>& which, const double* goal, Threads& threads) override {
@@ -239,15 +272,15 @@ class Newton final : public ActiveNewton::Impl {
             Index changed = 0;
             for (std::size_t i = 0; i < p.side.size(); ++i) changed += p.side[i] != made.side[i];
             fresh = changed == 0;
-            // As many products with the old factor as a new one would cost; of every row that has changed
-            // one product comes, at worst.
+            // As many products with the old factor as a new one would cost. A row that has changed takes one
+            // product at worst, and few products do for all if they are a small part.
             const double size = static_cast<double>(made.factor->size()), d = static_cast<double>(width);
             const double iteration =
                 2 * static_cast<double>(m) * d + size * size + (made.factor->by_rows() ? 2 * size * d : 0);
             const double worth =
                 std::max(4.0, (gram_.empty() ? 1.0 : 0.25) * factor_cost(m, width) / iteration);
             if (!fresh && pays) patience = static_cast<int>(worth);
-            if (!fresh && static_cast<double>(changed) > 4 * worth) made.factor.reset();
+            if (static_cast<double>(changed) > 4 * worth && changed > m / 4) made.factor.reset();
         }
         if (!made.factor && pays) {
             made.factor = make_factor(p, made.in_double, crew);
@@ -317,18 +350,23 @@ class Newton final : public ActiveNewton::Impl {
 
     // ------------------------------------------------------------------------------------------- start
 
-    void sweep_one(std::size_t j, int n_sweeps, const std::vector<double>& norms, Watch watch) {
+    // Returns how many rows were taken.
+    double sweep_one(std::size_t j, int n_sweeps, const std::vector<double>& norms, Watch watch) {
         const RowReader<T>& reader = list_.reader();
         Problem& p = problems[j];
-        std::vector<Index> order;
+        std::vector<Index> every, order;
         for (Index i = 0; i < rows_.view.n; ++i)
-            if (rows_.row_weight(i) > 0) order.push_back(i);
+            if (rows_.row_weight(i) > 0) every.push_back(i);
         std::vector<double> g(static_cast<std::size_t>(rows_.view.n), 0.0);
         std::fill(p.w.begin(), p.w.end(), 0.0);
         Random random(j + 1);
+        double taken = 0;
         for (int sweep = 0; sweep < n_sweeps; ++sweep) {
+            if (sweep % kSweepsOfFew == 0) order = every;
             random.shuffle(order);
+            taken += static_cast<double>(order.size());
             std::size_t kept = 0;
+            double largest = 0;
             for (std::size_t t = 0; t < order.size(); ++t) {
                 if (t + kRowsAhead < order.size()) reader.prefetch(order[t + kRowsAhead]);
                 const Index i = order[t];
@@ -339,13 +377,16 @@ class Newton final : public ActiveNewton::Impl {
                              change = target - g[row];
                 watch.did(2 * reader.size(i));
                 if (change != 0.0) {
+                    largest = std::max(largest, loss_.moved(g[row], target, q, rows_.row_weight(i)));
                     g[row] = target;
                     reader.add(change * y, i, p.w.data());
                 }
                 if (target != 0.0 || change != 0.0) order[kept++] = i;
             }
             order.resize(kept);
+            if (sweep % kSweepsOfFew == 0 && largest <= kSweptEnough * (1 - loss_.theta)) break;
         }
+        return taken;
     }
 
     const LinearRows& rows_;
@@ -368,10 +409,13 @@ ActiveNewton::ActiveNewton(const LinearRows& rows, const OdmLoss& loss,
 }
 ActiveNewton::~ActiveNewton() = default;
 
-void ActiveNewton::sweep(int n_sweeps, Threads& threads) { impl_->sweep(n_sweeps, threads); }
+double ActiveNewton::sweep(int n_sweeps, Threads& threads) { return impl_->sweep(n_sweeps, threads); }
 bool ActiveNewton::sweeps_pay() const { return impl_->sweeps_pay(); }
 void ActiveNewton::look(const std::vector<int>& problems, Threads& threads) {
     impl_->look(problems, threads);
+}
+std::vector<double> ActiveNewton::gradient_at_zero(Threads& threads) {
+    return impl_->gradient_at_zero(threads);
 }
 double ActiveNewton::step(const std::vector<int>& problems, const double* goal, Threads& threads) {
     return impl_->step(problems, goal, threads);

@@ -34,11 +34,14 @@ class ActiveNewton {
                  const double* offset, const double* w);
     ~ActiveNewton();
 
-    // A better start than w = 0: a few sweeps of dual coordinate descent from there (Hsieh et al. 2008,
-    // Algorithm 1), rows that stay inside the dead zone left out after the first. For the ODM loss.
-    void sweep(int n_sweeps, Threads& threads);
+    // A better start than w = 0: sweeps of dual coordinate descent from there (Hsieh et al. 2008, Algorithm
+    // 1), until one of all rows moves no margin by much, n_sweeps at most. Most sweeps are over the rows that
+    // the last sweep found outside the dead zone. Returns the passes over all rows that this was worth.
+    double sweep(int n_sweeps, Threads& threads);
     // Whether the first step of these rows would be taken without a factor: then sweeps pay.
     bool sweeps_pay() const;
+    // |grad p(0)| of each problem, without the offsets.
+    std::vector<double> gradient_at_zero(Threads& threads);
     // Margins, p and its gradient at w, from the rows.
     void look(const std::vector<int>& problems, Threads& threads);
     // One step. `goal`: how much of the gradient each system may leave. Returns the products with all rows

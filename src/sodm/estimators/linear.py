@@ -213,7 +213,8 @@ class LinearODMClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like or sparse matrix, shape (n_samples, n_features)
-            float32 and float64 are used as they are, in C or Fortran order, without a copy.
+            float32 and float64 are used as they are, without a copy; in Fortran order with many features
+            a copy is made.
         y : array-like, shape (n_samples,)
             Class labels, two or more different ones.
         sample_weight : array-like, shape (n_samples,), optional

@@ -19,7 +19,7 @@ from sodm.solvers.linear_result import History, LinearResult, relative_gap
 
 Array = NDArray[np.float64]
 
-SWEEPS = 5  # of coordinate descent to begin with, where no factor is made
+MAX_SWEEPS = 30  # of coordinate descent to begin with, where no factor is made
 LOOSEST = 0.1  # a step's system is solved to so much of the gradient, and better the nearer the end is
 NOISE = 1e-14  # relative size of rounding errors in p
 REFINES = 0.5  # a step too small to show in p counts if it leaves no more of the gradient than this
@@ -50,20 +50,11 @@ def newton_on_active_rows(
     """
     search = rows.search(problem.scale, start, offset)
     every = list(range(problem.n_problems))
-    reference: Array | None = None
-    passes = 0.0
-    if not np.any(start):
-        search.look(every)
-        reference = search.gradient_norm
-        passes += 1
-        if search.sweeps_pay():
-            search.sweep(SWEEPS)
-            search.look(every)
-            passes += 1 + SWEEPS
-    else:
-        reference = problem.gradient_at_zero()
-        search.look(every)
-        passes += 2
+    reference = search.gradient_at_zero()
+    passes = 2.0
+    if not np.any(start) and search.sweeps_pay():
+        passes += search.sweep(MAX_SWEEPS)
+    search.look(every)
     unit = np.where(reference > 0, reference, 1.0)
     n_iter = np.zeros(len(every), dtype=np.int64)
     at_rounding = np.zeros(len(every), dtype=bool)

@@ -22,6 +22,8 @@ For many features H is used through products only: conjugate gradients, precondi
 H, run until the residual is a fraction of the gradient that shrinks with it (Dembo, Eisenstat and Steihaug
 1982).
 
+Rows in memory that have many features take the same steps in another form, see `sodm.solvers.linear_active`.
+
 The first steps, which only have to find the right neighbourhood, are taken on a small part of the rows.
 
 A problem is solved when |grad p(w)| <= tol |grad p(0)| and the relative duality gap is at most tol. Near the

@@ -122,10 +122,11 @@ class MemoryRows:
         return self.core.start_search(self.positive.tolist(), loss, np.ascontiguousarray(w), offset)
 
     def has_long_rows(self) -> bool:
-        """Whether few of the rows at a time are cheaper to work on than one pass over all of them is."""
+        """Whether the rows outside the dead zone, gone over again and again, cost less than one pass over all
+        of them that sums the matrix on its way; measured on two cores, both ways, on eight shapes."""
         if sparse.issparse(self.X):
             return not self.gram_pays()
-        return self.width > 64
+        return self.width > 64 and (self.width >= 400 or self.n <= 100 * self.width)
 
     def gram_in_single(self) -> bool:
         return bool(self.X.dtype == np.float32)

@@ -1,0 +1,119 @@
+"""Newton on the rows in play: the optimum of plain NumPy for every shape and form, the same bits always."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import linear_reference as reference
+import numpy as np
+import pytest
+from problems import weights_for
+from scipy import sparse
+from sklearn.base import clone
+
+from sodm import LinearODMClassifier
+from sodm.problem.linear import LinearProblem, MemoryRows
+from sodm.problem.losses import OdmLoss
+from sodm.solvers.linear_active import newton_on_active_rows
+from sodm.solvers.linear_result import History
+
+SHAPES = {"more rows": (700, 90), "more features": (120, 300), "long rows": (900, 420)}
+
+
+def dense(n: int, d: int, n_classes: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Correlated features and noisy labels: rows on both sides of the dead zone and inside."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)) @ (np.eye(d) + 0.4 * rng.normal(size=(d, d)) / np.sqrt(d)) / np.sqrt(d) * 4
+    f = X @ rng.normal(size=(d, n_classes))
+    return X, (f + 0.7 * f.std() * rng.normal(size=f.shape)).argmax(axis=1)
+
+
+def words(n: int = 600, d: int = 2000, n_classes: int = 3) -> tuple[sparse.csr_matrix, np.ndarray]:
+    """Sparse rows with too many features for a matrix of them."""
+    rng = np.random.default_rng(1)
+    X = sparse.random(n, d, density=0.02, random_state=2, format="csr")
+    return X, np.asarray(X @ rng.normal(size=(d, n_classes))).argmax(axis=1)
+
+
+def relative_gradient(machine: LinearODMClassifier, X: Any, y: np.ndarray, s: np.ndarray) -> np.ndarray:
+    """|grad p(w)| / |grad p(0)| of each class, in plain NumPy."""
+    rows = reference.rows_with_bias(X, 1.0)
+    scale, out = machine.lam / (s.sum() * (1 - machine.theta) ** 2), []
+    for k in range(len(machine.coef_)):
+        sign = np.where(y == machine.classes_[k if len(machine.coef_) > 1 else 1], 1.0, -1.0)
+        at = [
+            w
+            + scale
+            * reference.sums(rows, sign, s, w, 1 - machine.theta, 1 + machine.theta, machine.upsilon)[1]
+            for w in (np.append(machine.coef_[k], machine.intercept_[k]), np.zeros(rows.shape[1]))
+        ]
+        out.append(np.linalg.norm(at[0]) / np.linalg.norm(at[1]))
+    return np.array(out)
+
+
+@pytest.mark.parametrize("lam", [5.0, 2000.0])
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("form", [np.asarray, np.asfortranarray, np.float32])
+def test_the_optimum_of_dense_rows(form: Any, shape: str, lam: float) -> None:
+    X, y = dense(*SHAPES[shape], 2)
+    X, s = form(X), weights_for(len(y))
+    machine = LinearODMClassifier(lam=lam, theta=0.5, tol=1e-11).fit(X, y, s)
+    expected = reference.solve(
+        reference.rows_with_bias(X, 1.0), np.where(y == 1, 1.0, -1.0), s, OdmLoss(lam, 0.5, 0.5)
+    )
+    found = np.append(machine.coef_[0], machine.intercept_[0])
+    np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-8 * np.abs(expected).max())
+    assert machine.dual_gap_ <= 1e-11
+
+
+@pytest.mark.parametrize("lam", [1.0, 300.0])
+@pytest.mark.parametrize("theta", [0.0, 0.9])
+def test_several_classes_reach_what_tol_asks_for(lam: float, theta: float) -> None:
+    for X, y in (*(dense(*shape, 4) for shape in SHAPES.values()), words()):
+        machine = LinearODMClassifier(lam=lam, theta=theta).fit(X, y)
+        assert np.all(relative_gradient(machine, X, y, np.ones(len(y))) <= 1.001e-6)
+        assert np.all(machine.dual_gap_ <= 1e-6)
+
+
+def test_threads_change_no_bit_of_long_rows() -> None:
+    cases = [dense(*shape, k) for shape in SHAPES.values() for k in (2, 3)]
+    cases += [(X.astype(np.float32), y) for X, y in cases[:2]]
+    cases += [words(n_classes=2), words()]
+    for X, y in cases:
+        machine = LinearODMClassifier(lam=100.0, tol=1e-4)
+        one, three = (clone(machine).set_params(n_jobs=k).fit(X, y) for k in (1, 3))
+        assert np.array_equal(one.coef_, three.coef_)
+
+
+def test_features_of_very_different_size() -> None:
+    """A factor in single precision is not enough; the solver takes double."""
+    X, y = dense(400, 120, 2)
+    X[:, :40] *= 3e3
+    machine = LinearODMClassifier(lam=1e3, max_iter=60).fit(X.astype(np.float32), y)
+    assert relative_gradient(machine, X.astype(np.float32), y, np.ones(400))[0] <= 1.001e-6
+
+
+@pytest.mark.parametrize("as_rows", [np.asarray, sparse.csr_matrix])
+def test_offsets_shift_the_margins(as_rows: Any) -> None:
+    """With m_i = y_i <w, x_i> + o_i the gradient is zero where it should be."""
+    X, y = dense(300, 80, 2)
+    loss, s = OdmLoss(50.0, 0.5, 0.4), np.ones(300)
+    offset = np.random.default_rng(3).normal(size=(1, 300))
+    rows = MemoryRows(as_rows(X), y.astype(np.int32), None, np.array([1], dtype=np.int32), loss, 0.0, 2)
+    found = newton_on_active_rows(
+        LinearProblem(rows, 1, loss), rows, np.zeros((1, 80)), tol=1e-10, max_iter=100, history=History(),
+        offset=offset,
+    )  # fmt: skip
+    sign, w = np.where(y == 1, 1.0, -1.0), found.w[0]
+    margins = sign * (X @ w) + offset[0]
+    slope = loss.derivatives(margins, s)[0]
+    assert found.converged[0]
+    np.testing.assert_allclose(w, -X.T @ (slope * sign), atol=1e-8 * np.abs(w).max())
+
+
+def test_a_warm_start_has_nothing_to_do() -> None:
+    X, y = dense(700, 90, 3)
+    machine = LinearODMClassifier(lam=50.0, warm_start=True).fit(X, y)
+    before = machine.coef_.copy()
+    assert machine.fit(X, y).history_[-1]["passes"] <= 3
+    assert np.array_equal(machine.coef_, before)
