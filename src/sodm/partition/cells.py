@@ -1,0 +1,76 @@
+"""Cells of about equal size: Lloyd's passes on a sample, then those that are too large are divided anew.
+
+Kernels fall with the distance of rows, so rows that matter to each other are near each other in the space of
+the features; k-means in feature space costs many times as much, and told no other regions apart.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from math import ceil
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from sodm.problem.row_set import RowSet
+from sodm.training.cells import Cells
+
+ROWS_PER_CELL = 200  # of the sample by which cells are found and counted
+PASSES = 8
+TOO_LARGE = 1.6  # times the size that was asked for
+ROUNDS = 5
+
+
+def find_cells(rows: RowSet, size: float, seed: int, n_threads: int = 1) -> tuple[Cells, NDArray[np.float64]]:
+    """Cells with about so many rows each, and where the rows are (a table, see `Cells.look`).
+
+    A cell that has more than 1.6 times as many is divided; a few rounds of that do for all but rows that are
+    equal or nearly so, which no division takes apart.
+    """
+    rng, n = np.random.RandomState(seed), rows.shape[0]
+    count = max(1, round(n / size))
+    sample = rows[np.sort(rng.permutation(n)[: ROWS_PER_CELL * count])]
+    most = TOO_LARGE * size * sample.shape[0] / n  # rows of the sample in a cell
+    cells = _lloyd(sample, count, rng, n_threads)
+    for _ in range(ROUNDS):
+        nearest = cells.look(sample, n_threads)[:, 0].astype(np.intp)
+        sizes = np.bincount(nearest, minlength=len(cells))
+        large = np.flatnonzero(sizes > most)
+        if len(large) == 0:
+            break
+        pieces = [cells.centres[np.flatnonzero((sizes > 0) & (sizes <= most))]]
+        for cell in large:
+            members = sample[np.flatnonzero(nearest == cell)]
+            pieces.append(_lloyd(members, ceil(TOO_LARGE * sizes[cell] / most), rng, n_threads).centres)
+        cells = Cells(_stack(pieces))
+    return cells, rows.map_rows(partial(cells.look, n_threads=n_threads))
+
+
+def _lloyd(sample: Any, n_cells: int, rng: np.random.RandomState, n_threads: int) -> Cells:
+    """k-means of a sample, from rows drawn at random; a centre that loses all rows is left out."""
+    start = np.sort(rng.choice(sample.shape[0], min(n_cells, sample.shape[0]), replace=False))
+    cells = Cells(sample[start].astype(np.float64))
+    before: NDArray[np.intp] | None = None
+    for _ in range(PASSES):
+        nearest = cells.look(sample, n_threads)[:, 0].astype(np.intp)
+        if before is not None and np.array_equal(nearest, before):
+            break
+        cells, before = Cells(_means(sample, nearest)), nearest
+    return cells
+
+
+def _means(sample: Any, nearest: NDArray[np.intp]) -> Any:
+    """The mean of the rows of each cell that has any."""
+    cells, nearest = np.unique(nearest, return_inverse=True)
+    share = 1.0 / np.bincount(nearest)[nearest]
+    shape = (len(cells), len(nearest))
+    means = sparse.csr_matrix((share, (nearest, np.arange(len(nearest)))), shape=shape) @ sample
+    return sparse.csr_matrix(means) if sparse.issparse(means) else np.asarray(means, dtype=np.float64)
+
+
+def _stack(pieces: list[Any]) -> Any:
+    if sparse.issparse(pieces[0]):
+        return sparse.csr_matrix(sparse.vstack(pieces))
+    return np.concatenate(pieces)

@@ -1,0 +1,115 @@
+"""Cells: the space divided among centres, each point being that of the nearest one (Voronoi)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from sodm.problem.evaluator import KernelEvaluator
+from sodm.problem.kernels import Kernel
+from sodm.problem.query_blocks import query_blocks
+
+BORDER = 1.3  # the second centre counts where its squared distance is less than so many times the first's
+VALUES_AT_ONCE = 2**22  # of the products with the centres
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where rows are.
+
+    Attributes
+    ----------
+    cells : ndarray of int, shape (n, 2)
+        The nearest two cells of each row, the nearest first; twice the same if there is but one.
+    share : ndarray, shape (n,)
+        What the nearest cell has to say of the row, from 1/2 on the border to 1 in the inside; the other has
+        the rest. Squared distances d1 <= d2 give 1/2 + 1/2 (d2 / d1 - 1) / (BORDER - 1).
+    """
+
+    cells: NDArray[np.intp]
+    share: NDArray[np.float64]
+
+    def members(self, cell: int) -> NDArray[np.intp]:
+        """The rows of a cell: those inside, and those on a border of it."""
+        mine = self.cells[:, 0] == cell
+        mine |= (self.cells[:, 1] == cell) & (self.share < 1)
+        return np.flatnonzero(mine)
+
+    def by_cell(self) -> list[tuple[int, NDArray[np.intp], NDArray[np.float64]]]:
+        """For each cell that has any: its rows, in order, and its share in them."""
+        rows = np.arange(len(self.share))
+        border = np.flatnonzero(self.share < 1)
+        cell = np.concatenate([self.cells[:, 0], self.cells[border, 1]])
+        row = np.concatenate([rows, border])
+        share = np.concatenate([self.share, 1 - self.share[border]])
+        order = np.lexsort((row, cell))
+        cell, row, share = cell[order], row[order], share[order]
+        first = np.flatnonzero(np.append(True, cell[1:] != cell[:-1])) if len(cell) else np.zeros(0, np.intp)
+        bounds = np.append(first, len(cell))
+        return [
+            (int(cell[a]), row[a:b], share[a:b]) for a, b in zip(bounds[:-1], bounds[1:], strict=True)
+        ]
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Centres in the space of the features.
+
+    Attributes
+    ----------
+    centres : ndarray or CSR matrix, shape (n_cells, n_features)
+
+    Examples
+    --------
+    >>> places = Cells(np.array([[0.0], [1.0]])).places(np.array([[0.1], [0.5], [0.9]]))
+    >>> places.cells[:, 0].tolist(), places.share.tolist()
+    ([0, 0, 1], [1.0, 0.5, 1.0])
+    """
+
+    centres: Any
+
+    def __len__(self) -> int:
+        return int(self.centres.shape[0])
+
+    def places(self, X: Any, n_threads: int = 1) -> Places:
+        """Where the rows of X are; of each row that depends on nothing but the row."""
+        table = self.look(X, n_threads)
+        return Places(table[:, :2].astype(np.intp), table[:, 2])
+
+    def look(self, X: Any, n_threads: int = 1) -> NDArray[np.float64]:
+        """`places` as one table with a row for each row of X: nearest cell, second cell, share."""
+        found = np.empty((X.shape[0], 3))
+        inner = KernelEvaluator(Kernel("linear"), "double", n_threads)
+        centres = inner.points(self.centres)
+        norms = _squares(self.centres)
+        for rows in query_blocks(X, most=max(1, VALUES_AT_ONCE // max(1, len(self)) * X.shape[1])):
+            block = X[rows]
+            distance = norms - 2 * inner.block(block, centres)
+            found[rows] = _two_nearest(distance, _squares(block))
+        return found
+
+
+def _two_nearest(distance: NDArray[np.float64], squares: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Nearest, second and share, from squared distances that lack |x|^2."""
+    at = np.arange(len(distance))
+    nearest = distance.argmin(axis=1)
+    first = np.maximum(distance[at, nearest] + squares, 0.0)
+    if distance.shape[1] == 1:
+        return np.column_stack([nearest, nearest, np.ones(len(at))])
+    distance[at, nearest] = np.inf
+    second = distance.argmin(axis=1)
+    beyond = np.maximum(distance[at, second] + squares, 0.0) - first
+    share = 0.5 + 0.5 * beyond / np.maximum((BORDER - 1) * first, 1e-300)
+    share[(beyond <= 0) & (first <= 0)] = 0.5
+    return np.column_stack([nearest, second, np.minimum(share, 1.0)])
+
+
+def _squares(X: Any) -> NDArray[np.float64]:
+    """|x|^2 of each row, in double precision."""
+    if sparse.issparse(X):
+        return np.asarray(X.astype(np.float64).multiply(X).sum(axis=1)).ravel()
+    return np.einsum("ij,ij->i", X, X, dtype=np.float64)
