@@ -32,12 +32,15 @@ class Block:
         The numbers of the rows in the whole table.
     signs : ndarray, shape (n_problems, m)
     weights : ndarray, shape (m,)
+    offset : ndarray, shape (n_problems, m), or None
+        What is added to the margins, signs * f + offset.
     """
 
     rows: Any
     columns: NDArray[np.intp]
     signs: NDArray[np.float64]
     weights: NDArray[np.float64]
+    offset: NDArray[np.float64] | None = None
 
 
 @dataclass(frozen=True)
@@ -47,10 +50,12 @@ class Table:
     rows: Any
     signs: NDArray[np.float64]
     weights: NDArray[np.float64]
+    offset: NDArray[np.float64] | None = None
 
     def take(self, index: NDArray[np.intp]) -> Block:
         """The rows of these numbers."""
-        return Block(self.rows[index], index, self.signs[:, index], self.weights[index])
+        offset = None if self.offset is None else self.offset[:, index]
+        return Block(self.rows[index], index, self.signs[:, index], self.weights[index], offset)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal, Unpack
+from dataclasses import replace
+from typing import Any, Literal, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
 
 from sodm.estimators import defaults
 from sodm.estimators.parameters import check_choice, check_integer, check_number
@@ -13,14 +17,22 @@ from sodm.estimators.shared_parameters import (
     shows_all_parameters,
 )
 from sodm.estimators.trees import TreeClassifier, check_start
+from sodm.problem.problem import Problem
+from sodm.training.local_machines import LocalMachines
+from sodm.training.trained import Trained, Trainer
 from sodm.trees import systems
 from sodm.trees.stop import StopRule
-from sodm.trees.tree import Tree
+from sodm.trees.two_scale import TwoScale
 
 
 @shows_all_parameters(KERNEL_MACHINE, TREE)
 class SODMClassifier(TreeClassifier):
-    """Optimal margin distribution machine for many rows, trained part by part.
+    """Optimal margin distribution machine for many rows, at two scales.
+
+    First machines of few rows, averaged; then the space is divided into regions, and in each of them a
+    machine of its own rows corrects what the average says there. Rows are decided by the nearest region, on
+    a border by two of them. Where a trial on rows held out finds no region better than an average of parts,
+    and with ``regions=None``, the machine is Algorithm 1 of the paper:
 
     The rows are divided into parts that look like the whole (strata around landmarks in feature space, each
     dealt to all parts), the parts are solved side by side, and the machine is the average of theirs. Then
@@ -38,6 +50,10 @@ class SODMClassifier(TreeClassifier):
     stop_tol : float, default=0.01
         Training ends when at most this share of a sample of the rows is decided otherwise than at the level
         below and the objective agrees. 0 goes on to `branching` parts.
+    regions : int, "auto" or None, default="auto"
+        So many regions; "auto" decides by rows held out whether there are any, and how large they are; None
+        is Algorithm 1 of the paper. "auto" looks for none with a precomputed or callable kernel, `refine`,
+        `budget`, or at most 10,000 rows, which are solved exactly.
 
     Attributes
     ----------
@@ -45,7 +61,7 @@ class SODMClassifier(TreeClassifier):
         One record for each level: n_partitions, n_rows, n_support, n_iter, violation, objective and gap of
         the problem of all rows (`estimated` says if from a sample), changed, n_kernel_evaluations, accuracy
         on `eval_set`, and seconds by what they were spent on.
-    stop_reason_ : {"exact", "decisions", "tolerance", "last level", "time limit"}
+    stop_reason_ : {"regions", "exact", "decisions", "tolerance", "last level", "time limit"}
         Which rule ended the training.
 
     Notes
@@ -54,7 +70,8 @@ class SODMClassifier(TreeClassifier):
     coef_, intercept_, n_iter_, dual_gap_, violation_, objective_, n_kernel_evaluations_, n_features_in_,
     feature_names_in_. `n_iter_` and `violation_` are those of the worst part of the last level; `dual_gap_`
     and `objective_` those of the problem of all rows, estimated from a sample unless `stop_reason_` is
-    "exact".
+    "exact". With regions, `dual_gap_` is that of the worst region, `objective_` the sum over the regions,
+    `dual_coef_` has the coefficients of the averaged machine alone, and `history_` one record.
 
     Examples
     --------
@@ -68,6 +85,8 @@ class SODMClassifier(TreeClassifier):
     [8, 4]
     """
 
+    _machines: LocalMachines | None = None  # those of the regions
+
     def __init__(
         self,
         *,
@@ -75,6 +94,7 @@ class SODMClassifier(TreeClassifier):
         merge: Literal["scaled", "lift", "literal"] = "scaled",
         start: Literal["pilot", "zero"] = "pilot",
         stop_tol: float = defaults.STOP_TOL,
+        regions: int | Literal["auto"] | None = "auto",
         **shared: Unpack[TreeParameters],
     ) -> None:
         super().__init__(**shared)
@@ -82,6 +102,7 @@ class SODMClassifier(TreeClassifier):
         self.merge = merge
         self.start = start
         self.stop_tol = stop_tol
+        self.regions = regions
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -89,7 +110,48 @@ class SODMClassifier(TreeClassifier):
         check_number("stop_tol", self.stop_tol, ">= 0", lambda v: v >= 0)
         check_choice("merge", self.merge, ("scaled", "lift", "literal"))
         check_start(self.start)
+        if self.regions is None or self.regions == "auto":
+            return
+        check_integer("regions", self.regions, ">= 1, 'auto' or None", lambda v: v >= 1)
+        if self.kernel == "precomputed" or callable(self.kernel):
+            raise ValueError(
+                "regions are divided by the features of rows, and a precomputed or callable kernel tells none: "
+                "use regions=None."
+            )
+        if self.refine or self.budget is not None:
+            raise ValueError("regions keep a machine each: they take no refine and no budget.")
 
-    def _trainer(self) -> Tree:
+    def _trainer(self) -> Trainer:
         system = systems.sodm(int(self.n_landmarks), self.merge)
-        return self._tree(system, stop=StopRule(float(self.stop_tol)), pilot=self.start == "pilot")
+        tree = self._tree(system, stop=StopRule(float(self.stop_tol)), pilot=self.start == "pilot")
+        if self.regions is None or (self.regions == "auto" and not self._may_have_regions()):
+            return tree
+        return TwoScale(tree, None if self.regions == "auto" else int(self.regions))
+
+    def _may_have_regions(self) -> bool:
+        """Whether "auto" may look for regions: with what they have no answer for, it does not."""
+        return (
+            self.kernel != "precomputed" and not callable(self.kernel) and not self.refine and not self.budget
+        )
+
+    def _set_fitted(self, problem: Problem, trained: Trained, kept: NDArray[np.int64]) -> None:
+        super()._set_fitted(problem, trained, kept)
+        self._machines = trained.machines
+        if trained.machines is None:
+            return
+        # All vectors of all regions, each once, in the order of the rows of X.
+        rows, place = np.unique(kept[trained.machines.members], return_inverse=True)
+        where = np.empty(len(rows), dtype=np.int64)
+        where[place] = trained.machines.members
+        coefficients = problem.signs[:, where] * trained.result.duals[:, where]
+        self.support_, self.support_vectors_, self.dual_coef_ = rows, problem.rows[where], coefficients
+        self._machines = replace(trained.machines, members=place.astype(np.int64))
+        self.intercept_ = np.zeros(len(coefficients))
+
+    def _decide(self, X: Any) -> NDArray[np.float64]:
+        if self._machines is None:
+            return super()._decide(X)
+        kernel = self._evaluator()
+        if self._prepared.value is None:
+            self._prepared.value = self._machines.vectors(kernel, self.support_vectors_)
+        return self._machines.decide(kernel, X, self._prepared.value)

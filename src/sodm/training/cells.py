@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -50,9 +51,7 @@ class Places:
         cell, row, share = cell[order], row[order], share[order]
         first = np.flatnonzero(np.append(True, cell[1:] != cell[:-1])) if len(cell) else np.zeros(0, np.intp)
         bounds = np.append(first, len(cell))
-        return [
-            (int(cell[a]), row[a:b], share[a:b]) for a, b in zip(bounds[:-1], bounds[1:], strict=True)
-        ]
+        return [(int(cell[a]), row[a:b], share[a:b]) for a, b in pairwise(bounds)]
 
 
 @dataclass(frozen=True)
@@ -77,8 +76,7 @@ class Cells:
 
     def places(self, X: Any, n_threads: int = 1) -> Places:
         """Where the rows of X are; of each row that depends on nothing but the row."""
-        table = self.look(X, n_threads)
-        return Places(table[:, :2].astype(np.intp), table[:, 2])
+        return places_of(self.look(X, n_threads))
 
     def look(self, X: Any, n_threads: int = 1) -> NDArray[np.float64]:
         """`places` as one table with a row for each row of X: nearest cell, second cell, share."""
@@ -91,6 +89,11 @@ class Cells:
             distance = norms - 2 * inner.block(block, centres)
             found[rows] = _two_nearest(distance, _squares(block))
         return found
+
+
+def places_of(table: NDArray[np.float64]) -> Places:
+    """The places of such a table, see `Cells.look`."""
+    return Places(table[:, :2].astype(np.intp), table[:, 2])
 
 
 def _two_nearest(distance: NDArray[np.float64], squares: NDArray[np.float64]) -> NDArray[np.float64]:

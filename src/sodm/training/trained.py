@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sodm.problem.problem import Problem
 from sodm.solvers.result import SolveResult
 from sodm.training.context import Context
+from sodm.training.local_machines import LocalMachines
 from sodm.training.regions import Regions
 
 
@@ -32,6 +33,8 @@ class Trained:
         The clusters of early prediction, where each has a machine of its own.
     region_of_row : ndarray of int, shape (n,), or None
         The cluster of each row of the problem.
+    machines : LocalMachines or None
+        Those of the regions of two scales; their members are rows of the problem by number.
     """
 
     result: SolveResult
@@ -40,6 +43,7 @@ class Trained:
     stop_reason: str | None = None
     regions: Regions | None = None
     region_of_row: NDArray[np.intp] | None = None
+    machines: LocalMachines | None = None
 
 
 class Trainer(Protocol):

@@ -43,6 +43,8 @@ class LocalSolver:
         Take f from them, and start from what the optimality conditions say of it.
     model_rows, model_coef : ndarrays
         Another machine, sum_j model_coef[c, j] k(model_rows[j], .), whose f to start from.
+    base_rows, base_coef : ndarrays
+        Another machine, which this one is to correct: what is solved for is added to its f.
     exact : bool
         Solve to the machine's own tolerance. Otherwise a tenfold gap will do, and a row that is far from its
         place as well, for an average of parts is further from the solution than that.
@@ -69,6 +71,10 @@ class LocalSolver:
             start, decision = None, decide(kernel, block, block, block.signs * message["start"])
         elif "model_coef" in message:
             decision = decide(kernel, block, message["model_rows"], message["model_coef"])
+        offset = block.offset
+        if "base_coef" in message:
+            base = block.signs * decide(kernel, block, message["base_rows"], message["base_coef"])
+            offset = base if offset is None else offset + base
         rows, loss = square(kernel, block), self._loss(block, message["represented"])
         options: dict[str, Any] = {
             "solver": self.solver,
@@ -77,6 +83,7 @@ class LocalSolver:
             "seed": self.seed,
             "start": start,
             "start_decision": decision,
+            "offset": offset,
             "stop": slot.stop,
         }
         if exact:

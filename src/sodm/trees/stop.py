@@ -5,6 +5,7 @@ decisions    next to no row of the probe is decided otherwise than a level below
 time limit   the time is up; the machine of the last finished level is returned
 last level   there is nothing left to merge
 exact        the problem of all rows was solved
+regions      all regions were solved (see `two_scale`)
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import numpy as np
 from sodm.trees.probe import Reading
 
 TOLERANCE, DECISIONS, TIME, LAST, EXACT = "tolerance", "decisions", "time limit", "last level", "exact"
+REGIONS = "regions"
 
 # The objective of an averaged machine falls from level to level; while it falls by more than this share, the
 # next level still has something to learn, even if no decision of the probe shows it.

@@ -119,7 +119,8 @@ class _Training:
 
     def run(self) -> Trained:
         tree = self.tree
-        self.engine.keep(Table(self.problem.rows, self.problem.signs, self.problem.weights))
+        problem = self.problem
+        self.engine.keep(Table(problem.rows, problem.signs, problem.weights, problem.offset))
         state = self.checkpoint.load() if self.checkpoint else None
         seconds, before, reason = Seconds(), None, None
         if state is None:

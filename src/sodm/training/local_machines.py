@@ -1,0 +1,73 @@
+"""A machine for each cell of the space, on top of one for all of it: f = f0 + what the cells say."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sodm.problem.evaluator import KernelEvaluator
+from sodm.training.cells import Cells
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class LocalMachines:
+    """Support vectors by number, with what each cell makes of its own.
+
+    Attributes
+    ----------
+    cells : Cells
+    members : ndarray of int, shape (n_members,)
+        The support vectors of the first cell, of the second, ...; then those of f0. A vector on a border is
+        a member of two cells.
+    bounds : ndarray of int, shape (n_cells + 2,)
+        Where the members of each cell begin, those of f0, and where they end.
+    coefficients : ndarray, shape (n_problems, n_members)
+    intercept : float
+        What the kernel adds to every value of it (`Kernel.offset`).
+    """
+
+    cells: Cells
+    members: NDArray[np.int64]
+    bounds: NDArray[np.int64]
+    coefficients: Array
+    intercept: float
+
+    def decide(self, kernel: KernelEvaluator, X: Any, parts: list[Any]) -> Array:
+        """f at the rows of X, shape (n, n_problems); `parts` are the `vectors` of the cells and of f0.
+
+        Cells are looked at side by side; what comes out for a row depends on that row only.
+        """
+        places = self.cells.places(X, kernel.n_threads)
+        values = np.zeros((X.shape[0], len(self.coefficients)))
+        base = len(self.cells)
+        if parts[base] is not None:
+            values += self._part(kernel, base, X, parts)
+        asked = places.by_cell()
+        one = replace(kernel, n_threads=1)
+        with ThreadPoolExecutor(kernel.n_threads) as pool:
+            said = pool.map(lambda ask: self._part(one, ask[0], X[ask[1]], parts), asked)
+            for (_, rows, share), local in zip(asked, said, strict=True):
+                values[rows] += share[:, None] * local
+        return values
+
+    def vectors(self, kernel: KernelEvaluator, support_vectors: Any) -> list[Any]:
+        """The vectors of each cell and of f0 as the core takes them, to be made once; None where none are."""
+        made: list[Any] = []
+        for first, last in pairwise(self.bounds.tolist()):
+            rows = support_vectors[self.members[first:last]] if last > first else None
+            made.append(kernel.points(rows) if rows is not None and kernel.kernel.compiled else rows)
+        return made
+
+    def _part(self, kernel: KernelEvaluator, part: int, X: Any, parts: list[Any]) -> Array:
+        coefficients = self.coefficients[:, self.bounds[part] : self.bounds[part + 1]].T
+        if parts[part] is None:
+            return np.zeros((X.shape[0], len(self.coefficients)))
+        values = kernel.apply(X, parts[part], coefficients)
+        return values + self.intercept * coefficients.sum(axis=0)

@@ -1,0 +1,184 @@
+"""Regions or parts, and how large: tried on a few regions, with rows held out that none of them has seen.
+
+Machines decide the same held-out rows: the average of some parts (where Algorithm 1 begins), and regions of
+LARGE rows cut in two. Where truth is smooth and noisy the average is the better machine, and goes on to learn
+from level to level. Where regions are, they are tried whole as well; they cost more then, and must be better
+by WORTH_MORE standard errors of the difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sodm.engines.base import Arrays, Block, Engine, Part, Table
+from sodm.partition.cells import find_cells
+from sodm.problem.array_rows import as_row_set
+from sodm.problem.problem import Problem
+from sodm.training.cells import places_of
+from sodm.training.context import Context
+from sodm.trees.local import LocalSolver, decide
+from sodm.trees.memory import most_needed, part_share
+from sodm.trees.probe import classes_of
+
+Array = NDArray[np.float64]
+Index = NDArray[np.intp]
+
+BASE_PARTS, BASE_ROWS = 4, 500  # of f0
+PARTS, PART_ROWS = 8, 2000  # of the average that stands for Algorithm 1
+LARGE = 4000
+TRIED = 8  # regions
+HELD_OUT = 3  # one row in so many
+WORTH_MORE = 2.0  # standard errors that large regions must be better by
+
+
+@dataclass(frozen=True)
+class Base:
+    """f0: sum_j coefficients[c, j] k(x_j, .) over some training rows.
+
+    Attributes
+    ----------
+    rows : ndarray of int
+        Their numbers.
+    coefficients : ndarray, shape (n_problems, n)
+    message : Arrays
+        It, as tasks take it.
+    """
+
+    rows: Index
+    coefficients: Array
+    message: Arrays
+
+
+class Trial:
+    """What is tried before regions are solved; nothing of it depends on threads or clocks."""
+
+    def __init__(
+        self, problem: Problem, context: Context, engine: Engine, solver: LocalSolver, total: float
+    ) -> None:
+        self.problem, self.context, self.engine, self.solver, self.total = (
+            problem,
+            context,
+            engine,
+            solver,
+            total,
+        )
+        self.rng = np.random.RandomState(context.seed)
+        self.kernel = context.evaluator(problem.kernel)
+        self.held = np.zeros(0, dtype=np.intp)  # rows that are kept from f0
+
+    @cached_property
+    def base(self) -> Base:
+        """The average of a few small parts."""
+        free = np.setdiff1d(np.arange(len(self.problem.weights)), self.held)
+        parts = self._draw(free, BASE_PARTS, BASE_ROWS)
+        results = self._map([self._part(rows, None, len(parts)) for rows in parts])
+        pieces = []
+        for rows, result in zip(parts, results, strict=True):
+            used = np.flatnonzero(np.any(result["duals"] != 0, axis=0))
+            pieces.append((rows[used], self.problem.signs[:, rows[used]] * result["duals"][:, used]))
+        rows = np.concatenate([rows for rows, _ in pieces])
+        coefficients = np.hstack([piece for _, piece in pieces]) / len(pieces)
+        return Base(rows, coefficients, {"base_rows": self.problem.rows[rows], "base_coef": coefficients})
+
+    def size(self) -> float | None:
+        """Rows a region should have, None if parts are the better machine."""
+        regions = self._regions()
+        held = [own for _, own in regions]
+        self.held = np.concatenate(held)
+        block = Table(self.problem.rows, self.problem.signs, self.problem.weights).take(self.held)
+        free = np.setdiff1d(np.arange(len(self.problem.weights)), self.held)
+        averaged = self._draw(free, PARTS, PART_ROWS)
+        tasks = [self._part(rows, None, PARTS, probe=block) for rows in averaged]
+        parts = sum(result["decision"] for result in self._map(tasks)) / len(averaged)
+        halves, asked = self._halves(regions)
+        by_parts, by_small = self._good(parts, block), self._good(self._local(halves, asked), block)
+        if np.mean(by_small - by_parts) <= 0:
+            return None
+        bounds = np.cumsum([0, *map(len, held)])
+        here = [np.arange(first, last) for first, last in pairwise(bounds)]
+        by_large = self._good(self._local([rows for rows, _ in regions], here), block)
+        return float(LARGE) if _gain(by_large, by_small) > WORTH_MORE else LARGE / 2
+
+    def _local(self, regions: Sequence[Index], asked: Sequence[Index]) -> Array:
+        """f at the held-out rows, each as the region says that is asked for it."""
+        told = {"cache_bytes": part_share(self.context.cache_bytes, len(regions))}
+        table = Table(self.problem.rows, self.problem.signs, self.problem.weights)
+        probes = [table.take(self.held[places]) for places in asked]
+        tasks = [
+            self._part(rows, self.total, len(regions), probe=probe, **self.base.message, **told)
+            for rows, probe in zip(regions, probes, strict=True)
+        ]
+        values = np.empty((len(self.problem.signs), len(self.held)))
+        for places, probe, result in zip(asked, probes, self._map(tasks), strict=True):
+            base = decide(self.kernel, probe, self.base.message["base_rows"], self.base.coefficients)
+            values[:, places] = result["decision"] + base
+        return values
+
+    def _regions(self) -> list[tuple[Index, Index]]:
+        """Some regions, each with its rows and those of them that are held out."""
+        rows, seed = self.problem.rows, self.context.seed
+        cells, table = find_cells(rows, LARGE, seed, self.context.n_threads)
+        places = places_of(table)
+        sizes = np.bincount(places.cells[:, 0], minlength=len(cells))
+        count = min(TRIED, int(np.count_nonzero(sizes)))
+        chosen = self.rng.choice(len(cells), count, replace=False, p=sizes / sizes.sum())
+        inside = [np.flatnonzero(places.cells[:, 0] == cell) for cell in chosen]
+        held = [np.sort(self.rng.choice(own, max(1, len(own) // HELD_OUT), replace=False)) for own in inside]
+        out = np.concatenate(held)
+        return [
+            (np.setdiff1d(places.members(cell), out), own)
+            for cell, own in zip(chosen.tolist(), held, strict=True)
+        ]
+
+    def _halves(self, regions: Sequence[tuple[Index, Index]]) -> tuple[list[Index], list[Index]]:
+        """Each region cut in two, and the places in `held` of the rows that each half is asked for."""
+        halves: list[Index] = []
+        asked: list[Index] = []
+        first = 0
+        for rows, held in regions:
+            here = as_row_set(self.problem.rows[rows])
+            cells, table = find_cells(here, len(rows) / 2, self.context.seed, self.context.n_threads)
+            nearest = cells.places(self.problem.rows[held], self.context.n_threads).cells[:, 0]
+            own = {cell: rows[at] for cell, at, _ in places_of(table).by_cell()}
+            for cell in np.unique(nearest).tolist():
+                halves.append(own.get(cell, rows))
+                asked.append(first + np.flatnonzero(nearest == cell))
+            first += len(held)
+        return halves, asked
+
+    def _draw(self, free: Index, count: int, size: int) -> list[Index]:
+        """So many samples of these rows, without a row in two of them."""
+        size = max(1, min(size, len(free) // count))
+        drawn = self.rng.permutation(free)[: count * size]
+        return [np.sort(part) for part in np.split(drawn, count)]
+
+    def _part(self, rows: Index, total: float | None, n_parts: int, **message: Any) -> Part:
+        """A part for the engine; `total` is the weight it stands for, None its own."""
+        share = part_share(self.context.cache_bytes, n_parts)
+        represented = float(self.problem.weights[rows].sum()) if total is None else total
+        told = {"represented": represented, "cache_bytes": share, **message}
+        return Part(rows, told, min(share, most_needed(len(rows))))
+
+    def _map(self, parts: Sequence[Part]) -> list[Arrays]:
+        results = self.engine.map(self.solver, parts, None, self.context.stop)
+        return [result for result in results if result is not None]
+
+    def _good(self, decision: Array, block: Block) -> Array:
+        """How good each held-out row is decided, larger being better: by its class, or near its target."""
+        if self.problem.offset is not None:
+            return -np.mean((decision - (1 - self.problem.offset[:, block.columns])) ** 2, axis=0)
+        return (classes_of(decision) == classes_of(block.signs)).astype(np.float64)
+
+
+def _gain(one: Array, other: Array) -> float:
+    """How much better one is than the other, in standard errors of the difference."""
+    difference = one - other
+    error = difference.std() / np.sqrt(len(difference))
+    return float(difference.mean() / error) if error > 0 else 0.0

@@ -1,0 +1,233 @@
+"""Two scales: a machine of all the space, and in each region of it a machine that corrects it.
+
+f0 is the average of a few machines of few rows each: smooth, cheap, and ignorant of what only near rows
+tell. In each region r (a cell, see `sodm.training.cells`, with the rows on its borders) the solver finds
+
+    min_f  1/2 |f|^2 + lam / (2 W (1-theta)^2) sum_{i in r} s_i loss( y_i (f0(x_i) + f(x_i)) ),
+
+W being the weight of all rows, so that the ridge W (1-theta)^2 / lam is that of the problem of all rows. The
+machine is f0 plus what the region says; on a border two regions are blended.
+
+Whether that is better than the average of parts (Algorithm 1), and how large regions should be, is tried
+first on some regions with rows held out, see `sodm.trees.trial`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sodm.engines.base import Arrays, Part, Table
+from sodm.engines.threads import ThreadEngine
+from sodm.partition.cells import find_cells
+from sodm.problem.problem import Problem
+from sodm.solvers.result import SolveResult
+from sodm.training.cells import Cells, places_of
+from sodm.training.context import Context
+from sodm.training.local_machines import LocalMachines
+from sodm.training.trained import Trained
+from sodm.trees.history import Record, Seconds, Summary
+from sodm.trees.local import LocalSolver
+from sodm.trees.memory import most_needed, part_share
+from sodm.trees.pilot import EXACT_ROWS
+from sodm.trees.stop import REGIONS, TIME
+from sodm.trees.tree import Tree
+from sodm.trees.trial import Base, Trial
+
+Array = NDArray[np.float64]
+Index = NDArray[np.intp]
+
+REGION_TOL = (
+    1e-2  # regions are blended, and corrected by nobody: more than this changes no decision to speak of
+)
+
+
+@dataclass(frozen=True)
+class TwoScale:
+    """The trainer.
+
+    Attributes
+    ----------
+    tree : Tree
+        Algorithm 1, for data on which no region does better, and its settings.
+    regions : int or None
+        So many; None leaves it to a trial whether there are any, and how many.
+    """
+
+    tree: Tree
+    regions: int | None
+
+    def train(self, problem: Problem, context: Context) -> Trained:
+        """Train on the rows of a problem."""
+        n = len(problem.weights)
+        if self.regions is None and n <= EXACT_ROWS:
+            return self.tree.train(problem, context)
+        return _Training(self, problem, context).run()
+
+
+class _Training:
+    """One run."""
+
+    def __init__(self, machine: TwoScale, problem: Problem, context: Context) -> None:
+        self.machine, self.tree = machine, machine.tree
+        self.problem, self.context = problem, context
+        self.n, self.total = len(problem.weights), float(problem.weights.sum())
+        self.began = time.monotonic()
+        self.deadline = None if context.time_limit is None else self.began + context.time_limit
+        self.engine = context.engine or ThreadEngine(context.n_threads, context.cache_bytes)
+        self.solver = LocalSolver(
+            kernel=problem.kernel,
+            precision=context.precision,
+            loss=problem.loss,
+            solver=self.tree.solver,
+            tol=max(self.tree.tol, REGION_TOL / 10),
+            max_iter=self.tree.max_iter,
+            seed=context.seed,
+        )
+
+    def run(self) -> Trained:
+        problem = self.problem
+        self.engine.keep(Table(problem.rows, problem.signs, problem.weights, problem.offset))
+        seconds, began = Seconds(), time.perf_counter()
+        trial = Trial(problem, self.context, self.engine, self.solver, self.total)
+        if self.machine.regions is None:
+            self._tell("trial", self.n)
+            size = trial.size()
+            if size is None:  # parts that look like the whole do as well or better
+                return self.tree.train(problem, self._what_is_left())
+        else:
+            size = self.n / self.machine.regions
+        base = trial.base
+        seconds.pilot = time.perf_counter() - began
+        began = time.perf_counter()
+        cells, table = find_cells(problem.rows, size, self.context.seed, self.context.n_threads)
+        groups = places_of(table).by_cell()
+        members = [rows for _, rows, _ in groups]
+        cells = Cells(cells.centres[[cell for cell, _, _ in groups]])
+        seconds.partition = time.perf_counter() - began
+        self._tell(f"{len(cells)} regions", self.n)
+        began, lost = time.perf_counter(), self.engine.overhead
+        results = self._solve(members, base)
+        seconds.solve, seconds.engine = time.perf_counter() - began, self.engine.overhead - lost
+        return self._trained(cells, members, base, results, seconds)
+
+    def _what_is_left(self) -> Context:
+        """The context for what comes after the trial."""
+        limit = self.context.time_limit
+        spent = time.monotonic() - self.began
+        return self.context if limit is None else replace(self.context, time_limit=max(0.0, limit - spent))
+
+    def _solve(self, members: Sequence[Index], base: Base) -> list[Arrays | None]:
+        """All regions; those that were not finished in time are None."""
+        share, told = part_share(self.context.cache_bytes, len(members)), base.message
+        told = {"represented": self.total, "cache_bytes": share, **told}
+        start = self.problem.start
+        parts = [
+            Part(
+                index,
+                told if start is None else {**told, "start": start[:, index]},
+                min(share, most_needed(len(index))),
+            )
+            for index in members
+        ]
+        done: list[Arrays | None] = []
+        if self.deadline is not None:  # one is solved whatever the limit, so that there is a machine
+            done = self.engine.map(self.solver, parts[:1], None, self.context.stop)
+        rest = parts[len(done) :]
+        return done + self.engine.map(self.solver, rest, self.deadline, self.context.stop)
+
+    def _trained(
+        self,
+        cells: Cells,
+        members: Sequence[Index],
+        base: Base,
+        results: Sequence[Arrays | None],
+        seconds: Seconds,
+    ) -> Trained:
+        """The machine. Cells whose region was not finished are left out: their rows are their neighbours'."""
+        problem = self.problem
+        solved = [k for k, result in enumerate(results) if result is not None]
+        done: list[Any] = [results[k] for k in solved]
+        reason = REGIONS if len(solved) == len(members) else TIME
+        busy = sum(result["seconds"] for result in done)
+        share = sum(result["kernel_seconds"] for result in done) / busy if busy > 0 else 0.0
+        seconds.kernel = share * (seconds.solve - seconds.engine)
+        pieces = [
+            (members[k][used], problem.signs[:, members[k][used]] * result["duals"][:, used])
+            for k, result in zip(solved, done, strict=True)
+            for used in [np.flatnonzero(np.any(result["duals"] != 0, axis=0))]
+        ]
+        pieces.append((base.rows, base.coefficients))
+        machines = LocalMachines(
+            cells=Cells(cells.centres[solved]),
+            members=np.concatenate([rows for rows, _ in pieces]).astype(np.int64),
+            bounds=np.cumsum([0, *(len(rows) for rows, _ in pieces)]),
+            coefficients=np.hstack([coefficients for _, coefficients in pieces]),
+            intercept=problem.kernel.offset,
+        )
+        summary = Summary.of(done)
+        duals = np.zeros_like(problem.signs)  # those of f0; regions have their own
+        duals[:, base.rows] = problem.signs[:, base.rows] * base.coefficients
+        evaluations = sum(result["n_kernel_evaluations"] for result in done)
+        result = SolveResult(
+            duals=duals,
+            decision=np.zeros((len(duals), 0)),
+            objective=np.sum([result["objective"] for result in done], axis=0),
+            gap=summary.gap,
+            violation=summary.violation,
+            n_iter=summary.n_iter,
+            converged=summary.converged,
+            solver=f"{summary.solver}, {len(solved)} regions",
+            n_kernel_evaluations=evaluations,
+            kernel_seconds=seconds.kernel,
+            ridge_shift=max(result["ridge_shift"] for result in done),
+            precision=self.context.precision,
+        )
+        record = self._record(members, done, machines, summary, seconds)
+        return Trained(
+            result=result,
+            classes=problem.classes,
+            history=[record.as_dict()],
+            stop_reason=reason,
+            machines=machines,
+        )
+
+    def _record(
+        self,
+        members: Sequence[Index],
+        done: Sequence[Arrays],
+        machines: LocalMachines,
+        summary: Summary,
+        seconds: Seconds,
+    ) -> Record:
+        iterations = np.array([np.max(result["n_iter"]) for result in done])
+        return Record(
+            level=0,
+            n_partitions=len(done),
+            n_rows=sum(len(index) for index in members),
+            n_support=len(np.unique(machines.members)),
+            n_iter=int(iterations.max()),
+            mean_iter=float(iterations.mean()),
+            violation=float(np.max(summary.violation)),
+            objective=_plain(np.sum([result["objective"] for result in done], axis=0)),
+            gap=_plain(summary.gap),
+            estimated=False,
+            changed=None,
+            n_kernel_evaluations=sum(result["n_kernel_evaluations"] for result in done),
+            seconds=seconds,
+            elapsed=time.monotonic() - self.began,
+            part_seconds=[result["seconds"] for result in done],
+        )
+
+    def _tell(self, stage: str, rows: int) -> None:
+        if self.context.progress is not None:
+            self.context.progress({"stage": stage, "rows": rows})
+
+
+def _plain(values: Array) -> Any:
+    return float(values[0]) if len(values) == 1 else [float(value) for value in values]
