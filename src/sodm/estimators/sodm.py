@@ -115,7 +115,7 @@ class SODMClassifier(TreeClassifier):
         check_integer("regions", self.regions, ">= 1, 'auto' or None", lambda v: v >= 1)
         if self.kernel == "precomputed" or callable(self.kernel):
             raise ValueError(
-                "regions are divided by the features of rows, and a precomputed or callable kernel tells none: "
+                "regions are found by the features of rows, and a precomputed or callable kernel tells none: "
                 "use regions=None."
             )
         if self.refine or self.budget is not None:

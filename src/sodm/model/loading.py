@@ -15,7 +15,7 @@ from sodm.model import container
 from sodm.model.errors import ModelFileError
 from sodm.model.header import kernel_in, labels_in, parameters_in, targets_in
 from sodm.model.machines import MACHINES, NUMBERS_OF_THE_FIT
-from sodm.model.row_arrays import check_numbers, regions_in, rows_in
+from sodm.model.row_arrays import check_numbers, machines_in, regions_in, rows_in
 from sodm.model.scalers import put_together
 
 
@@ -146,6 +146,10 @@ def _add_kernel(machine: Any, reader: container.Reader, n_machines: int, mmap: b
     if getattr(machine, "early", False):
         machine._regions, machine._region_of_support = regions_in(
             reader, n_features, len(support), precomputed=precomputed, mmap=mmap
+        )
+    if "machines.bounds" in reader.header["arrays"]:
+        machine._machines = machines_in(
+            reader, n_features, len(support), n_machines, float(machine.fit_intercept)
         )
 
 

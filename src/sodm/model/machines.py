@@ -55,6 +55,11 @@ def regions_of(machine: Any) -> Any | None:
     return getattr(machine, "_regions", None)
 
 
+def machines_of(machine: Any) -> Any | None:
+    """The machines of the regions of a machine at two scales, None for all others."""
+    return getattr(machine, "_machines", None)
+
+
 def expansion(machine: Any) -> tuple[Kernel, Any, NDArray[np.float64], NDArray[np.float64]]:
     """A machine as a sum over support vectors: kernel, vectors, coefficients and intercepts.
 
@@ -64,6 +69,11 @@ def expansion(machine: Any) -> tuple[Kernel, Any, NDArray[np.float64], NDArray[n
         raise ValueError(
             "a DCClassifier with early=True decides each row by the machine of its nearest cluster, which is "
             "no one sum over support vectors: fit it with early=False to convert it."
+        )
+    if machines_of(machine) is not None:
+        raise ValueError(
+            "a machine with regions decides each row by the machine of its region, which is no one sum over "
+            "support vectors: fit it with regions=None to convert it."
         )
     if has_kernel(machine) and machine._fitted_kernel.name != "linear":
         return machine._fitted_kernel, machine.support_vectors_, machine.dual_coef_, machine.intercept_

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sodm.model.container import Reader
+from sodm.training.cells import Cells
+from sodm.training.local_machines import LocalMachines
 from sodm.training.regions import Regions
 
 
@@ -81,6 +83,45 @@ def regions_in(
     ):
         raise ValueError("a support vector is in none of the clusters")
     return Regions(rows, means, half_norms), of_support
+
+
+def machines_out(machines: LocalMachines) -> dict[str, NDArray[Any]]:
+    """The machines of the regions of two scales."""
+    return {
+        **rows_out("machines.centres", machines.cells.centres),
+        "machines.members": machines.members,
+        "machines.bounds": machines.bounds,
+        "machines.coefficients": machines.coefficients,
+    }
+
+
+def machines_in(
+    reader: Reader, n_features: int, n_support: int, n_machines: int, intercept: float
+) -> LocalMachines:
+    """The machines of the regions of two scales."""
+    centres = rows_in("machines.centres", reader, mmap=False)
+    members, bounds, coefficients = (
+        reader.array(f"machines.{name}") for name in ("members", "bounds", "coefficients")
+    )
+    if centres.ndim != 2 or centres.shape[1] != n_features or centres.shape[0] < 1:
+        raise ValueError("the regions do not have the shapes they should have")
+    if (
+        members.dtype != np.int64
+        or members.ndim != 1
+        or np.any((members < 0) | (members >= n_support))
+        or coefficients.shape != (n_machines, len(members))
+    ):
+        raise ValueError("a region has vectors beyond the support vectors")
+    if (
+        bounds.dtype != np.int64
+        or bounds.shape != (centres.shape[0] + 2,)
+        or bounds[0] != 0
+        or bounds[-1] != len(members)
+        or np.any(np.diff(bounds) < 0)
+    ):
+        raise ValueError("the regions do not follow each other")
+    check_numbers(coefficients)
+    return LocalMachines(Cells(centres), members, bounds, coefficients, intercept)
 
 
 def check_numbers(array: NDArray[Any]) -> None:

@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from sodm.model import container
 from sodm.model.header import kernel_out, labels_out, parameters_out, plain, targets_out
-from sodm.model.machines import NUMBERS_OF_THE_FIT, has_kernel, regions_of, split
-from sodm.model.row_arrays import regions_out, rows_out
+from sodm.model.machines import NUMBERS_OF_THE_FIT, has_kernel, machines_of, regions_of, split
+from sodm.model.row_arrays import machines_out, regions_out, rows_out
 from sodm.model.scalers import take_apart
 
 
@@ -83,6 +83,9 @@ def save(
     regions = regions_of(machine)
     if regions is not None:
         arrays |= regions_out(regions, machine._region_of_support)
+    machines = machines_of(machine)
+    if machines is not None:
+        arrays |= machines_out(machines)
     if scaler is not None:
         header["scaler"], scaling = take_apart(scaler)
         arrays |= scaling

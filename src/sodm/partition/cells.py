@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sodm.problem.row_set import RowSet
+from sodm.problem.rows import canonical
 from sodm.training.cells import Cells
 
 ROWS_PER_CELL = 200  # of the sample by which cells are found and counted
@@ -67,7 +68,7 @@ def _means(sample: Any, nearest: NDArray[np.intp]) -> Any:
     share = 1.0 / np.bincount(nearest)[nearest]
     shape = (len(cells), len(nearest))
     means = sparse.csr_matrix((share, (nearest, np.arange(len(nearest)))), shape=shape) @ sample
-    return sparse.csr_matrix(means) if sparse.issparse(means) else np.asarray(means, dtype=np.float64)
+    return canonical(means) if sparse.issparse(means) else np.asarray(means, dtype=np.float64)
 
 
 def _stack(pieces: list[Any]) -> Any:

@@ -3,7 +3,7 @@
 Machines decide the same held-out rows: the average of some parts (where Algorithm 1 begins), and regions of
 LARGE rows cut in two. Where truth is smooth and noisy the average is the better machine, and goes on to learn
 from level to level. Where regions are, they are tried whole as well; they cost more then, and must be better
-by WORTH_MORE standard errors of the difference.
+by more.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ PARTS, PART_ROWS = 8, 2000  # of the average that stands for Algorithm 1
 LARGE = 4000
 TRIED = 8  # regions
 HELD_OUT = 3  # one row in so many
-WORTH_MORE = 2.0  # standard errors that large regions must be better by
+# Standard errors of the difference that regions must be better by than parts, and large regions than small.
+WORTH_IT, WORTH_MORE = 0.5, 2.0
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,7 @@ class Trial:
         parts = sum(result["decision"] for result in self._map(tasks)) / len(averaged)
         halves, asked = self._halves(regions)
         by_parts, by_small = self._good(parts, block), self._good(self._local(halves, asked), block)
-        if np.mean(by_small - by_parts) <= 0:
+        if _gain(by_small, by_parts) <= WORTH_IT:
             return None
         bounds = np.cumsum([0, *map(len, held)])
         here = [np.arange(first, last) for first, last in pairwise(bounds)]

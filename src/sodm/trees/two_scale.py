@@ -85,7 +85,7 @@ class _Training:
             precision=context.precision,
             loss=problem.loss,
             solver=self.tree.solver,
-            tol=max(self.tree.tol, REGION_TOL / 10),
+            tol=self.tree.tol,
             max_iter=self.tree.max_iter,
             seed=context.seed,
         )
@@ -167,7 +167,7 @@ class _Training:
             cells=Cells(cells.centres[solved]),
             members=np.concatenate([rows for rows, _ in pieces]).astype(np.int64),
             bounds=np.cumsum([0, *(len(rows) for rows, _ in pieces)]),
-            coefficients=np.hstack([coefficients for _, coefficients in pieces]),
+            coefficients=np.ascontiguousarray(np.hstack([coefficients for _, coefficients in pieces])),
             intercept=problem.kernel.offset,
         )
         summary = Summary.of(done)

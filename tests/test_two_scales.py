@@ -1,0 +1,180 @@
+"""Two scales: regions that correct an average of few machines."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import sodm
+from sodm import ODMClassifier, SODMClassifier
+from sodm.partition.cells import find_cells
+from sodm.problem.array_rows import as_row_set
+from sodm.training.cells import BORDER, Cells
+
+RNG = np.random.RandomState(0)
+
+
+def board(n: int, seed: int, classes: int = 2, noise: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
+    """A chess board of 12 x 12 fields: what a row is, only near rows tell."""
+    rng = np.random.RandomState(seed)
+    X = rng.rand(n, 2)
+    y = np.floor(12 * X).astype(int).sum(axis=1) % classes
+    return X, np.where(rng.rand(n) < noise, (y + 1) % classes, y)
+
+
+SETTINGS = {"gamma": 100.0, "lam": 3e3, "random_state": 0, "n_jobs": 2}
+
+
+@pytest.fixture(scope="module")
+def machine() -> SODMClassifier:
+    return SODMClassifier(regions=12, **SETTINGS).fit(*board(6000, 0))
+
+
+def test_regions_learn_what_an_average_does_not(machine: SODMClassifier) -> None:
+    X, y = board(4000, 1)
+    average = SODMClassifier(regions=None, n_partitions=32, stop_tol=1.0, **SETTINGS).fit(*board(6000, 0))
+    assert machine.stop_reason_ == "regions" and machine.history_[0]["n_partitions"] >= 12
+    assert machine.score(X, y) > average.score(X, y) + 0.005
+    assert machine.dual_gap_ <= 1e-2
+
+
+def test_two_scales_are_the_solution_of_each_region() -> None:
+    """In one region with nothing to blend, f0 + f solves the problem with f0 as offset."""
+    X, y = board(600, 2)
+    machine = SODMClassifier(regions=1, precision="double", tol=1e-9, gamma=5.0, lam=300.0).fit(X, y)
+    signs = np.where(y == 1, 1.0, -1.0)
+    first, last = machine._machines.bounds[0], machine._machines.bounds[1]
+    own = machine._machines.members[first:last]
+    duals = np.zeros(len(X))
+    duals[machine.support_[own]] = (
+        machine._machines.coefficients[0, first:last] * signs[machine.support_[own]]
+    )
+    margins = signs * machine.decision_function(X)
+    low = len(X) * (1 - machine.theta) ** 2 / machine.lam
+    below, above = 1 - machine.theta - margins, margins - 1 - machine.theta
+    expected = np.where(below > 0, below / low, np.where(above > 0, -above * machine.upsilon / low, 0.0))
+    np.testing.assert_allclose(duals, expected, atol=0.05 * np.abs(expected).max())
+
+
+def test_a_row_alone_is_decided_as_in_the_batch(machine: SODMClassifier) -> None:
+    X, _ = board(300, 3)
+    batch = machine.decision_function(X)
+    alone = np.concatenate([machine.decision_function(X[k : k + 1]) for k in range(0, 300, 7)])
+    assert np.array_equal(batch[::7], alone)
+
+
+def test_threads_and_the_order_of_rows_change_nothing(machine: SODMClassifier) -> None:
+    X, y = board(6000, 0)
+    query, order = board(500, 4)[0], np.random.RandomState(1).permutation(len(X))
+    expected = machine.decision_function(query)
+    for jobs, rows in ((1, np.arange(len(X))), (3, order)):
+        other = SODMClassifier(regions=12, **{**SETTINGS, "n_jobs": jobs}).fit(X[rows], y[rows])
+        assert np.array_equal(other.decision_function(query), expected)
+
+
+def test_the_trial_finds_regions_where_they_help_and_none_where_they_do_not() -> None:
+    X, y = board(11_000, 0)
+    intricate = SODMClassifier(**SETTINGS).fit(X, y)
+    assert intricate.stop_reason_ == "regions"
+    rng = np.random.RandomState(5)
+    X = rng.randn(11_000, 5)
+    y = X[:, 0] + 2 * rng.randn(len(X)) > 0  # smooth and noisy
+    smooth = SODMClassifier(gamma=0.5, lam=1e4, random_state=0).fit(X, y)
+    assert smooth.stop_reason_ != "regions"
+    few = SODMClassifier(**SETTINGS).fit(*board(3000, 0))
+    assert few.stop_reason_ == "exact"
+
+
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_matrix], ids=["dense", "sparse"])
+def test_several_classes_weights_and_model_files(make: type, tmp_path: Path) -> None:
+    X, y = board(5000, 6, classes=3)
+    weights = np.random.RandomState(7).randint(0, 3, len(X)).astype(float)
+    machine = SODMClassifier(regions=5, fit_intercept=True, **SETTINGS).fit(make(X), y, weights)
+    query, answer = board(1000, 8, classes=3)
+    assert machine.score(make(query), answer) > 0.85
+    values = machine.decision_function(make(query))
+    assert values.shape == (1000, 3)
+    sodm.save(machine, tmp_path / "m.sodm")
+    for other in (sodm.load(tmp_path / "m.sodm"), pickle.loads(pickle.dumps(machine))):
+        assert np.array_equal(other.decision_function(make(query)), values)
+    with pytest.raises(ValueError, match="regions=None"):
+        sodm.to_onnx(machine)
+
+
+def test_a_weight_of_two_is_a_row_twice() -> None:
+    X, y = board(4000, 9)
+    twice = np.arange(len(X)) % 3 == 0
+    weighted = SODMClassifier(regions=3, **SETTINGS).fit(X, y, 1.0 + twice)
+    repeated = SODMClassifier(regions=3, **SETTINGS).fit(np.vstack([X, X[twice]]), np.append(y, y[twice]))
+    query = board(500, 10)[0]
+    np.testing.assert_allclose(
+        weighted.decision_function(query), repeated.decision_function(query), atol=1e-6
+    )
+
+
+def test_a_time_limit_leaves_out_regions_and_still_decides_every_row() -> None:
+    X, y = board(6000, 0)
+    machine = SODMClassifier(regions=12, time_limit=0.0, **SETTINGS).fit(X, y)
+    assert machine.stop_reason_ == "time limit" and machine.history_[0]["n_partitions"] >= 1
+    assert np.isfinite(machine.decision_function(X[:100])).all()
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"regions": 0}, "regions"),
+        ({"regions": "many"}, "regions"),
+        ({"regions": 3, "kernel": "precomputed"}, "regions=None"),
+        ({"regions": 3, "budget": 10}, "budget"),
+    ],
+)
+def test_bad_settings_are_named(settings: dict, words: str) -> None:
+    X, y = board(200, 0)
+    X = X @ X.T if settings.get("kernel") == "precomputed" else X
+    with pytest.raises(ValueError, match=words):
+        SODMClassifier(**settings).fit(X, y)
+
+
+def test_kernels_without_features_have_no_regions() -> None:
+    X, y = board(300, 0)
+    assert SODMClassifier(kernel="precomputed").fit(X @ X.T, y).stop_reason_ == "exact"
+
+
+# ------------------------------------------------------------------------------------------------ cells
+
+
+def test_cells_are_of_about_equal_size_and_places_are_right() -> None:
+    X = np.vstack([RNG.randn(9000, 3) * 0.05, RNG.randn(1000, 3) + 5])
+    cells, table = find_cells(as_row_set(X), 500, 0)
+    sizes = np.bincount(table[:, 0].astype(int))
+    assert sizes.max() < 2.2 * 500
+    distance = ((X[:, None] - cells.centres) ** 2).sum(axis=2)
+    nearest = np.sort(distance, axis=1)[:, :2]
+    assert np.array_equal(table[:, 0], distance.argmin(axis=1))
+    inside = nearest[:, 1] >= BORDER * nearest[:, 0] * (1 + 1e-9)
+    assert np.all(table[inside, 2] == 1) and np.all(table[:, 2] >= 0.5)
+
+
+def test_places_are_the_same_for_dense_and_sparse_rows_and_any_threads() -> None:
+    X = RNG.rand(400, 6) * (RNG.rand(400, 6) < 0.5)
+    centres = X[:7]
+    expected = Cells(centres).look(X)
+    np.testing.assert_allclose(Cells(sparse.csr_matrix(centres)).look(sparse.csr_matrix(X)), expected)
+    assert np.array_equal(Cells(centres).look(X, 3), expected)
+    assert np.array_equal(Cells(centres).look(X[5:6]), expected[5:6])
+
+
+def test_equal_rows_end_in_one_cell() -> None:
+    X = np.repeat(RNG.rand(3, 2), 500, axis=0)
+    _, table = find_cells(as_row_set(X), 100, 0)
+    assert len(np.unique(table[:, 0])) <= 3
+
+
+def test_the_exact_machine_is_not_far_better(machine: SODMClassifier) -> None:
+    X, y = board(4000, 1)
+    exact = ODMClassifier(**SETTINGS).fit(*board(6000, 0))
+    assert machine.score(X, y) > exact.score(X, y) - 0.01
