@@ -11,6 +11,7 @@ from scipy import sparse
 
 import sodm
 from sodm import ODMClassifier, SODMClassifier
+from sodm.model.onnx import to_onnx
 from sodm.partition.cells import find_cells
 from sodm.problem.array_rows import as_row_set
 from sodm.training.cells import BORDER, Cells
@@ -93,8 +94,10 @@ def test_the_trial_finds_regions_where_they_help_and_none_where_they_do_not() ->
 def test_several_classes_weights_and_model_files(make: type, tmp_path: Path) -> None:
     X, y = board(5000, 6, classes=3)
     weights = np.random.RandomState(7).randint(0, 3, len(X)).astype(float)
-    machine = SODMClassifier(regions=5, fit_intercept=True, **SETTINGS).fit(make(X), y, weights)
     query, answer = board(1000, 8, classes=3)
+    machine = SODMClassifier(regions=5, fit_intercept=True, **SETTINGS)
+    machine.fit(make(X), y, weights, eval_set=(make(query), answer))
+    assert machine.history_[0]["accuracy"] == machine.score(make(query), answer)
     assert machine.score(make(query), answer) > 0.85
     values = machine.decision_function(make(query))
     assert values.shape == (1000, 3)
@@ -102,7 +105,7 @@ def test_several_classes_weights_and_model_files(make: type, tmp_path: Path) -> 
     for other in (sodm.load(tmp_path / "m.sodm"), pickle.loads(pickle.dumps(machine))):
         assert np.array_equal(other.decision_function(make(query)), values)
     with pytest.raises(ValueError, match="regions=None"):
-        sodm.to_onnx(machine)
+        to_onnx(machine, tmp_path / "m.onnx")
 
 
 def test_a_weight_of_two_is_a_row_twice() -> None:

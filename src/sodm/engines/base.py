@@ -103,9 +103,12 @@ class Engine(ABC):
     ----------
     overhead : float
         Seconds of the calls to `map` in which no task was running, summed over all calls.
+    shares_rows : bool
+        Whether a row may be in several parts of one call to `map`.
     """
 
     overhead: float = 0.0
+    shares_rows: bool = False
 
     @abstractmethod
     def keep(self, table: Table) -> None:

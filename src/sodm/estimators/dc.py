@@ -33,7 +33,8 @@ class DCClassifier(TreeClassifier):
     Parameters
     ----------
     early : bool, default=False
-        Early prediction: end with clusters, and let each row be decided by the machine of the nearest one.
+        Early prediction: end with the `n_partitions` clusters of the first level, and let each row be decided
+        by the machine of the nearest one.
 
     Notes
     -----

@@ -52,8 +52,9 @@ class SODMClassifier(TreeClassifier):
         below and the objective agrees. 0 goes on to `branching` parts.
     regions : int, "auto" or None, default="auto"
         So many regions; "auto" decides by rows held out whether there are any, and how large they are; None
-        is Algorithm 1 of the paper. "auto" looks for none with a precomputed or callable kernel, `refine`,
-        `budget`, or at most 10,000 rows, which are solved exactly.
+        is Algorithm 1 of the paper. "auto" looks for none where a number of parts, `refine` or `budget` is
+        asked for, with a linear, precomputed or callable kernel, nor in 10,000 rows or fewer, which are
+        solved exactly.
 
     Attributes
     ----------
@@ -130,9 +131,8 @@ class SODMClassifier(TreeClassifier):
 
     def _may_have_regions(self) -> bool:
         """Whether "auto" may look for regions: with what they have no answer for, it does not."""
-        return (
-            self.kernel != "precomputed" and not callable(self.kernel) and not self.refine and not self.budget
-        )
+        by_features = self.kernel not in ("precomputed", "linear") and not callable(self.kernel)
+        return by_features and self.n_partitions == "auto" and not self.refine and self.budget is None
 
     def _set_fitted(self, problem: Problem, trained: Trained, kept: NDArray[np.int64]) -> None:
         super()._set_fitted(problem, trained, kept)

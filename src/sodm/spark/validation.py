@@ -61,6 +61,10 @@ class ValidationRows:
                 pieces.append(stack.enter_context(broadcast(context, piece)))
             return self._accuracy(problem.classes, partial(_values_of_pieces, kernel, pieces))
 
+    def accuracy_of(self, values: Callable[[Any], Array], classes: NDArray[Any]) -> float:
+        """Of a function of rows, which is called on the executors."""
+        return self._accuracy(classes, partial(_transposed, values))
+
     def accuracy_of_weights(self, maker: RowMaker, w: Array) -> float:
         """Of a linear machine."""
         w = np.ascontiguousarray(w)
@@ -86,6 +90,10 @@ class ValidationRows:
         with self.rows.passes:
             total = sum_over_blocks(self.rows.blocks, count)
         return (total or 0) / self.rows.shape[0]
+
+
+def _transposed(values: Callable[[Any], Array], rows: Any) -> Array:
+    return values(rows).T
 
 
 def _values_of_pieces(kernel: KernelEvaluator, pieces: list[Any], rows: Any) -> Array:

@@ -24,6 +24,9 @@ class Evaluation(Protocol):
     def accuracy(self, problem: Problem, kernel: KernelEvaluator, duals: NDArray[np.float64]) -> float:
         """The share of them that the machine with these duals gives their own class."""
 
+    def accuracy_of(self, values: Callable[[Any], NDArray[np.float64]], classes: NDArray[Any]) -> float:
+        """The share of them that f, of shape (m, n_problems) for m rows, gives their own class."""
+
 
 @dataclass(frozen=True)
 class CheckpointFolder:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,3 +35,7 @@ class EvaluationRows:
         block = Block(self.rows, np.arange(m), np.empty((len(duals), m)), np.ones(m))
         decision = machine_values(problem, kernel, duals, block)
         return float(np.mean(problem.classes[classes_of(decision)] == self.labels))
+
+    def accuracy_of(self, values: Callable[[Any], NDArray[np.float64]], classes: NDArray[Any]) -> float:
+        """The share of them that f, of shape (m, n_problems) for m rows, gives their own class."""
+        return float(np.mean(classes[classes_of(values(self.rows).T)] == self.labels))

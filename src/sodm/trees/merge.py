@@ -180,7 +180,7 @@ class Recluster(MergeRule):
     partitioner : ClusterPartitioner
         The one that made the first level; it keeps the clusters of the last.
     early : bool
-        End with clusters, for prediction by the nearest of them.
+        End with the first clusters, for prediction by the nearest of them.
     """
 
     def __init__(self, partitioner: ClusterPartitioner, early: bool = False) -> None:
@@ -192,11 +192,11 @@ class Recluster(MergeRule):
     def next(self, solved: Sequence[Solved], level: int) -> list[Group] | None:
         duals = self.model(solved)
         support = np.flatnonzero(np.any(duals != 0, axis=0))
-        if len(solved) == 1 or len(support) == 0:
+        if len(solved) == 1 or len(support) == 0 or self.early:
             return None
         n_clusters = -(-len(solved) // self.branching)
         if len(solved) <= self.branching:
-            return None if self.early else [self._piece(support, duals)]
+            return [self._piece(support, duals)]
         kernel, seed = self.context.evaluator(self.problem.kernel), self.context.seed + level + 1
         self.partitioner.cluster(self.problem.rows, n_clusters, kernel, seed, rows=support)
         clusters = self.partitioner.assign(self.problem.rows)

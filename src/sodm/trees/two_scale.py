@@ -17,6 +17,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from numpy.typing import NDArray
 from sodm.engines.base import Arrays, Part, Table
 from sodm.engines.threads import ThreadEngine
 from sodm.partition.cells import find_cells
+from sodm.problem.evaluator import KernelEvaluator
 from sodm.problem.problem import Problem
 from sodm.solvers.result import SolveResult
 from sodm.training.cells import Cells, places_of
@@ -64,9 +66,11 @@ class TwoScale:
 
     def train(self, problem: Problem, context: Context) -> Trained:
         """Train on the rows of a problem."""
-        n = len(problem.weights)
-        if self.regions is None and n <= EXACT_ROWS:
+        n, shared = len(problem.weights), context.engine is None or context.engine.shares_rows
+        if self.regions is None and (n <= EXACT_ROWS or not shared):
             return self.tree.train(problem, context)
+        if not shared:
+            raise ValueError("regions share rows on their borders, which this engine cannot do: use None.")
         return _Training(self, problem, context).run()
 
 
@@ -222,11 +226,26 @@ class _Training:
             seconds=seconds,
             elapsed=time.monotonic() - self.began,
             part_seconds=[result["seconds"] for result in done],
+            accuracy=self._accuracy(machines),
         )
+
+    def _accuracy(self, machines: LocalMachines) -> float | None:
+        """On rows that are not trained on."""
+        if self.context.evaluation is None:
+            return None
+        rows, place = np.unique(machines.members, return_inverse=True)
+        vectors = self.problem.rows[rows]
+        kernel = self.context.evaluator(replace(self.problem.kernel, offset=0.0))
+        values = partial(_values, replace(machines, members=place), kernel, vectors)
+        return self.context.evaluation.accuracy_of(values, self.problem.classes)
 
     def _tell(self, stage: str, rows: int) -> None:
         if self.context.progress is not None:
             self.context.progress({"stage": stage, "rows": rows})
+
+
+def _values(machines: LocalMachines, evaluator: KernelEvaluator, vectors: Any, X: Any) -> Array:
+    return machines.decide(evaluator, X, machines.vectors(evaluator, vectors))
 
 
 def _plain(values: Array) -> Any:
