@@ -42,9 +42,9 @@ ax.set_title(f"base {explanation.base_values[row]:+.2f}, all features {values.su
 plt.show()
 
 # %%
-# All rows: the mean size of a feature's values is its importance. Permutation importance asks another question,
-# how much accuracy is lost when one column is shuffled. Features that say the same as others, as most do here,
-# lose next to none, though the machine uses all of them.
+# All rows: the mean size of a feature's values is its importance. Permutation importance asks another
+# question, how much accuracy is lost when one column is shuffled. Features that say the same as others, as
+# most do here, lose next to none, though the machine uses all of them.
 
 permuted = permutation_importance(machine, X_test, y_test, n_repeats=5, random_state=0).importances_mean
 order = np.argsort(explanation.importance())[-12:]

@@ -186,7 +186,7 @@ class LinearODMRegressor(RegressorMixin, BaseEstimator):
         with unchanged_on_failure(self):
             self._check_parameters()
             check_integer("batch_rows", batch_rows, ">= 1", lambda v: v >= 1)
-            columns = {"label": label, "weight": weight, "batch_rows": int(batch_rows)}
+            columns: Any = {"label": label, "weight": weight, "batch_rows": int(batch_rows)}
             passes = chunk_factory(chunks, features=features, **columns)
             only_targets = passes if callable(chunks) else chunk_factory(chunks, features=(), **columns)
             total, summed = 0.0, np.zeros(1)
@@ -236,10 +236,11 @@ class LinearODMRegressor(RegressorMixin, BaseEstimator):
     def _train(self, source: RowSums, mean: Array) -> None:
         bias, centre = self._bias(), mean if self.fit_intercept else np.zeros_like(mean)
         start = np.zeros((len(mean), source.width))
-        if self.warm_start and hasattr(self, "coef_"):
-            before = self.coef_
+        fitted: Any = self.__dict__
+        if self.warm_start and "coef_" in fitted:
+            before: Array = fitted["coef_"]
             if bias:
-                before = np.hstack([before, (self.intercept_ - centre)[:, None] / bias])
+                before = np.hstack([before, (fitted["intercept_"] - centre)[:, None] / bias])
             start = before if before.shape == start.shape else start
         settings = LinearSettings(solver="newton", tol=float(self.tol), max_iter=int(self.max_iter))
         with make_progress(self.verbose, self.tol) as progress:
