@@ -8,6 +8,9 @@ from scipy.spatial.distance import cdist
 from sklearn.datasets import load_breast_cancer
 
 from sodm import ODMClassifier, SODMClassifier
+from sodm.problem.evaluator import KernelEvaluator
+from sodm.problem.kernels import Kernel
+from sodm.solvers.rounding import Rounding
 
 KERNELS = ("rbf", "linear", "poly", "sigmoid", "laplacian", "precomputed", "callable")
 
@@ -153,3 +156,20 @@ def test_a_tree_that_ends_exact_is_certified():
     assert machine.stop_reason_ == "exact"
     gap, noise = true_gap(machine, X @ X.T, y, np.ones(1500), parameters)
     assert gap - noise <= machine.dual_gap_ <= 1e-3
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "poly", "linear", "sigmoid"])
+@pytest.mark.parametrize("step", [1.0, 1 / 255])
+def test_rounding_of_rows_that_are_bytes(kernel, step):
+    """Bytes times a step that is no binary number, given in single precision: the bound holds."""
+    X = (np.random.default_rng(0).integers(0, 256, size=(60, 90)) * step).astype(np.float32)
+    made = Kernel(kernel, gamma=0.2 / float(X.var() * 90), coef0=0.5, degree=2)
+    evaluator = KernelEvaluator(made, "single")
+    points = evaluator.points(X)
+    bound = Rounding.of(evaluator, points, X)
+    unit = 2.0**-24
+    allowed = unit * (
+        bound.pair * np.outer(bound.p, bound.p) + bound.each * np.add.outer(bound.q, bound.q) + bound.one
+    )
+    exact = KernelEvaluator(made, "double").block(X, X)
+    assert (np.abs(evaluator.block(points, points) - exact) <= allowed).all()

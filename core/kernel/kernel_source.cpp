@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <type_traits>
+
+#include "simd/byte_ops.hpp"
 
 namespace sodm {
 
@@ -17,6 +21,8 @@ constexpr double kProductNormLimit = 100.0;
 constexpr double kSparseDensity = 0.5;
 constexpr Index kSparseFeatures = 16;
 constexpr Index kDenseCells = Index(100) << 20;
+// Rows of bytes cost a quarter of dense ones.
+constexpr double kByteDensity = 0.15;
 
 double density(const RowsView& view) {
     if (view.n == 0 || view.features == 0) return 1.0;
@@ -48,12 +54,23 @@ std::vector<double> column_means(const RowsView& view) {
     return mean;
 }
 
-Layout choose_layout(const RowsView& view, const KernelFunction& kernel) {
+// |x - z|^2 / 2 of the scaled points is the exponent of 2 in the RBF kernel.
+double scale_of(const KernelFunction& kernel) {
+    return kernel.kind == KernelKind::rbf ? std::sqrt(2 * kernel.gamma / std::log(2.0)) : 1.0;
+}
+
+template <class T>
+Layout choose_layout(const RowsView& view, const KernelFunction& kernel, bool as_bytes = true) {
     Layout layout;
     const double share = density(view);
-    layout.sparse = view.features >= kSparseFeatures && share < kSparseDensity;
+    if (as_bytes && std::is_same_v<T, float> && byte_ops() && kernel.kind != KernelKind::laplacian &&
+        share >= kByteDensity && view.features >= kByteFeatures && view.features <= kMostByteFeatures)
+        layout.step = find_step(view);
+    layout.sparse = view.features >= kSparseFeatures && share < kSparseDensity && layout.step == 0;
     if (view.sparse && view.features > 65536) layout.sparse = true;
     if (kernel.kind == KernelKind::laplacian) layout.pairing = Pairing::absolute_difference;
+    // Points that are no bytes are exceptions among these: no norms for them.
+    if (kernel.kind == KernelKind::rbf && layout.step > 0) layout.pairing = Pairing::squared_difference;
     if (kernel.kind == KernelKind::rbf && !layout.sparse) layout.centre = column_means(view);
     return layout;
 }
@@ -62,9 +79,16 @@ Layout choose_layout(const RowsView& view, const KernelFunction& kernel) {
 
 template <class T>
 PointSet<T>::PointSet(const RowsView& view, const KernelFunction& kernel)
-    : n(view.n), features(view.features), layout(choose_layout(view, kernel)) {
+    : n(view.n), features(view.features), layout(choose_layout<T>(view, kernel)) {
+    if (layout.step > 0) {
+        bytes = ByteRows(view, layout.step);
+        if (!bytes.whole) {  // the sample of rows had a step, these have none
+            bytes = ByteRows();
+            layout = choose_layout<T>(view, kernel, false);
+        }
+    }
     fill(view, kernel);
-    if (kernel.kind == KernelKind::rbf && !(largest_half_square() <= kProductNormLimit)) {
+    if (kernel.kind == KernelKind::rbf && layout.step == 0 && !(largest_half_square() <= kProductNormLimit)) {
         // Sparse rows know products only: make them dense if there is room.
         if (layout.sparse && n * features <= kDenseCells) {
             layout.sparse = false;
@@ -80,18 +104,23 @@ PointSet<T>::PointSet(const RowsView& view, const KernelFunction& kernel)
     set_norms(kernel);
 }
 
+template <class T>
+double PointSet<T>::square(Index i) const {
+    const auto r = static_cast<std::size_t>(i);
+    if (bytes.whole) return layout.step * layout.step * bytes.square[r];
+    const T* from = layout.sparse ? value.data() + ptr[r] : dense.data() + i * features;
+    const Index count = layout.sparse ? ptr[r + 1] - ptr[r] : features;
+    double sum = 0;
+    for (Index k = 0; k < count; ++k) sum += static_cast<double>(from[k]) * static_cast<double>(from[k]);
+    return sum;
+}
+
 // The largest |x|^2 / 2 of the points as they are laid out; NaN if there is one.
 template <class T>
 double PointSet<T>::largest_half_square() const {
     double largest = 0;
     for (Index i = 0; i < n; ++i) {
-        const T* from =
-            layout.sparse ? value.data() + ptr[static_cast<std::size_t>(i)] : dense.data() + i * features;
-        const Index count = layout.sparse
-                                ? ptr[static_cast<std::size_t>(i) + 1] - ptr[static_cast<std::size_t>(i)]
-                                : features;
-        double sum = 0;
-        for (Index k = 0; k < count; ++k) sum += static_cast<double>(from[k]) * static_cast<double>(from[k]);
+        const double sum = square(i);
         if (!(sum / 2 <= largest)) largest = sum / 2;
     }
     return largest;
@@ -100,14 +129,14 @@ double PointSet<T>::largest_half_square() const {
 template <class T>
 PointSet<T>::PointSet(const RowsView& view, const KernelFunction& kernel, const Layout& given)
     : n(view.n), features(view.features), layout(given) {
+    if (layout.step > 0) bytes = ByteRows(view, layout.step);
     fill(view, kernel);
     set_norms(kernel);
 }
 
 template <class T>
 void PointSet<T>::fill(const RowsView& view, const KernelFunction& kernel) {
-    // |x - z|^2 / 2 of the scaled points is the exponent of 2 in the RBF kernel.
-    const double scale = kernel.kind == KernelKind::rbf ? std::sqrt(2 * kernel.gamma / std::log(2.0)) : 1.0;
+    const double scale = scale_of(kernel);
     if (layout.sparse) {
         ptr.assign(static_cast<std::size_t>(n) + 1, 0);
         std::vector<T> values;
@@ -126,6 +155,7 @@ void PointSet<T>::fill(const RowsView& view, const KernelFunction& kernel) {
         std::copy(values.begin(), values.end(), value.data());
         return;
     }
+    if (bytes.whole) return;
     dense.resize(static_cast<std::size_t>(n * features));
     for (Index i = 0; i < n; ++i) {
         T* row = dense.data() + i * features;
@@ -147,6 +177,21 @@ void PointSet<T>::fill(const RowsView& view, const KernelFunction& kernel) {
             }
         }
     }
+}
+
+template <class T>
+void PointSet<T>::make_dense(const KernelFunction& kernel) const {
+    std::call_once(made_dense_, [&] {
+        if (!bytes.whole) return;
+        const double scale = scale_of(kernel);
+        dense.resize(static_cast<std::size_t>(n * features));
+        for (Index i = 0; i < n; ++i)
+            for (Index k = 0; k < features; ++k) {
+                const double c = layout.centre.empty() ? 0.0 : layout.centre[static_cast<std::size_t>(k)];
+                const double v = layout.step * bytes.value[static_cast<std::size_t>(i * bytes.stride + k)];
+                dense[static_cast<std::size_t>(i * features + k)] = static_cast<T>((v - c) * scale);
+            }
+    });
 }
 
 // Norms are taken with the very loops that evaluate tiles, so that k(x, x) = 1 comes out exactly.
@@ -181,16 +226,7 @@ void PointSet<T>::set_norms(const KernelFunction& kernel) {
     for (Index i = 0; i < n; ++i) {
         double value_at = 1.0;
         if (!kernel.shift_invariant()) {
-            double square = 0;
-            if (layout.sparse)
-                for (auto e = ptr[static_cast<std::size_t>(i)]; e < ptr[static_cast<std::size_t>(i) + 1]; ++e)
-                    square += static_cast<double>(value[static_cast<std::size_t>(e)]) *
-                              static_cast<double>(value[static_cast<std::size_t>(e)]);
-            else
-                for (Index k = 0; k < features; ++k) {
-                    const double v = static_cast<double>(dense[static_cast<std::size_t>(i * features + k)]);
-                    square += v * v;
-                }
+            const double square = this->square(i);
             value_at = square;
             if (kernel.kind == KernelKind::polynomial)
                 value_at = std::pow(kernel.gamma * square + kernel.coef0, kernel.degree);
@@ -211,9 +247,10 @@ void PointKernel<T>::load_columns(Subset columns, Index first, int count, Worksp
     for (int c = 0; c < count; ++c)
         work.column_norm[static_cast<std::size_t>(c)] =
             z_.column_norm[static_cast<std::size_t>(work.columns[static_cast<std::size_t>(c)])];
+    if (of_bytes()) load_byte_columns(work);
     if (z_.layout.sparse)
         load_sparse_columns(work);
-    else
+    else if (!of_bytes() || !work.columns_fit || !x_.bytes.whole)
         load_dense_columns(work);
 }
 
@@ -310,13 +347,30 @@ void PointKernel<T>::gather_sparse_rows(Subset rows, Index first, int count, Wor
 
 template <class T>
 void PointKernel<T>::tile(Subset rows, Index first, int count, Workspace<T>& work, T* out) const {
+    this->count(static_cast<std::uint64_t>(count) * work.columns.size());
+    if (!of_bytes()) return values(rows, first, count, work, out);
+    if (work.columns_fit && rows_fit(rows, first, count)) return byte_values(rows, first, count, work, out);
+    // A value is made of bytes if both its points have them, whatever points are beside it.
+    values(rows, first, count, work, out);
+    work.byte_tile.resize(static_cast<std::size_t>(count * kTile));
+    byte_values(rows, first, count, work, work.byte_tile.data());
+    for (int r = 0; r < count; ++r) {
+        if (!x_.bytes.fits[static_cast<std::size_t>(rows[first + r])]) continue;
+        for (std::size_t c = 0; c < work.columns.size(); ++c)
+            if (work.column_fits[c])
+                out[static_cast<std::size_t>(r * kTile) + c] =
+                    work.byte_tile[static_cast<std::size_t>(r * kTile) + c];
+    }
+}
+
+template <class T>
+void PointKernel<T>::values(Subset rows, Index first, int count, Workspace<T>& work, T* out) const {
     constexpr int W = kPanel<T>;
     const SimdOps<T>& ops = simd<T>();
     const int lanes = lanes_for<T>(static_cast<int>(work.columns.size()));
     const Index d = x_.features;
 
     const T* x = gather_rows(rows, first, count, work);
-    this->count(static_cast<std::uint64_t>(count) * work.columns.size());
     if (direct()) {
         for (int p = 0; p < lanes; p += W)
             ops.rbf_values(x, d, count, static_cast<int>(d),
@@ -350,7 +404,7 @@ void PointKernel<T>::tile(Subset rows, Index first, int count, Workspace<T>& wor
 template <class T>
 bool PointKernel<T>::add_weighted(Subset rows, Index first, int count, Workspace<T>& work, const T* a,
                                   T* y) const {
-    if (!direct()) return false;
+    if (!direct() || of_bytes()) return false;
     constexpr int W = kPanel<T>;
     const int lanes = lanes_for<T>(static_cast<int>(work.columns.size()));
     const Index d = x_.features;
@@ -361,6 +415,86 @@ bool PointKernel<T>::add_weighted(Subset rows, Index first, int count, Workspace
                           work.column_norm.data() + p, static_cast<T>(kernel_.offset), a, y + p);
     this->count(static_cast<std::uint64_t>(count) * work.columns.size());
     return true;
+}
+
+// ------------------------------------------------------------------------------- PointKernel: rows of bytes
+// With q_x and q_z the bytes of x and z, and s = <q_x, q_z - 128>, as the instruction wants one side signed:
+//   <q_x, q_z> = s + 128 sum q_x   and   |q_x - q_z|^2 = |q_x|^2 + |q_z|^2 - 256 sum q_x - 2 s.
+
+template <class T>
+void PointKernel<T>::load_byte_columns(Workspace<T>& work) const {
+    constexpr int W = 32;
+    const int count = static_cast<int>(work.columns.size());
+    const int lanes = lanes_for<float>(count);
+    const Index quads = z_.bytes.stride / 4;
+    const bool distances = kernel_.kind == KernelKind::rbf;
+    work.byte_panels.resize(static_cast<std::size_t>(quads * lanes));
+    work.column_term.assign(static_cast<std::size_t>(lanes), 0);
+    work.column_fits.assign(static_cast<std::size_t>(lanes), 0);
+    work.columns_fit = true;
+    for (int c = 0; c < lanes; ++c) {
+        const auto column =
+            static_cast<std::size_t>(work.columns[static_cast<std::size_t>(std::min(c, count - 1))]);
+        const std::uint8_t* row = z_.bytes.value.data() + static_cast<Index>(column) * z_.bytes.stride;
+        std::uint32_t* panel =
+            work.byte_panels.data() + static_cast<std::ptrdiff_t>(c / W) * W * quads + c % W;
+        for (Index q = 0; q < quads; ++q) {
+            std::uint32_t four;
+            std::memcpy(&four, row + 4 * q, sizeof four);
+            panel[q * W] = four ^ 0x80808080u;
+        }
+        if (distances) work.column_term[static_cast<std::size_t>(c)] = z_.bytes.square[column];
+        work.column_fits[static_cast<std::size_t>(c)] = z_.bytes.fits[column];
+        work.columns_fit = work.columns_fit && z_.bytes.fits[column];
+    }
+}
+
+template <class T>
+bool PointKernel<T>::rows_fit(Subset rows, Index first, int count) const {
+    if (x_.bytes.whole) return true;
+    for (int r = 0; r < count; ++r)
+        if (!x_.bytes.fits[static_cast<std::size_t>(rows[first + r])]) return false;
+    return true;
+}
+
+template <class T>
+void PointKernel<T>::byte_values(Subset rows, Index first, int count, Workspace<T>& work, T* out) const {
+    if constexpr (std::is_same_v<T, float>) {
+        constexpr int W = kPanel<float>;
+        const Index stride = x_.bytes.stride;
+        const int lanes = lanes_for<float>(static_cast<int>(work.columns.size()));
+        const bool distances = kernel_.kind == KernelKind::rbf;
+        // The exponent of 2 in the RBF kernel is half the squared distance of scaled points: see `scale_of`.
+        const double square = x_.layout.step * x_.layout.step;
+        const float factor =
+            static_cast<float>(distances ? square * 2 * kernel_.gamma / std::log(2.0) : square);
+        const std::uint8_t* x = x_.bytes.value.data() + first * stride;
+        if (rows.list) {
+            work.byte_rows.resize(static_cast<std::size_t>(count * stride));
+            for (int r = 0; r < count; ++r)
+                std::memcpy(work.byte_rows.data() + r * stride,
+                            x_.bytes.value.data() + rows[first + r] * stride,
+                            static_cast<std::size_t>(stride));
+            x = work.byte_rows.data();
+        }
+        work.row_term.resize(static_cast<std::size_t>(count));
+        work.row_norm.assign(static_cast<std::size_t>(count), T(0));
+        for (int r = 0; r < count; ++r) {
+            const auto i = static_cast<std::size_t>(rows[first + r]);
+            const std::int32_t sum = x_.bytes.sum[i];
+            work.row_term[static_cast<std::size_t>(r)] =
+                distances ? x_.bytes.square[i] - 256 * sum : 128 * sum;
+        }
+        for (int p = 0; p < lanes; p += W)
+            byte_ops()->pair(x, stride, count, static_cast<int>(stride / 4),
+                             work.byte_panels.data() + static_cast<std::ptrdiff_t>(p) * (stride / 4),
+                             work.row_term.data(), work.column_term.data() + p, distances ? -2 : 1, factor,
+                             out + p, kTile);
+        simd<float>().transform(kernel_, !distances, out, kTile, count, lanes, work.row_norm.data(),
+                                work.column_norm.data());
+    } else {
+        (void)rows, (void)first, (void)count, (void)work, (void)out;
+    }
 }
 
 // The norms of these rows, and for dense points their features one row after another.

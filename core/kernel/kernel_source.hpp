@@ -5,9 +5,11 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <mutex>
 #include <vector>
 
 #include "base/memory.hpp"
+#include "kernel/byte_rows.hpp"
 #include "kernel/kernel_function.hpp"
 #include "simd/ops.hpp"
 
@@ -31,6 +33,13 @@ struct Workspace {
     std::vector<std::int32_t> slot_of_feature, row_feature, touched;
     std::vector<std::int64_t> row_ptr;
     Buffer<T> row_value;
+    // Rows of bytes (see ByteRows); the tile is for those rows and columns that have none.
+    Buffer<std::uint32_t> byte_panels;
+    Buffer<std::uint8_t> byte_rows;
+    std::vector<std::int32_t> row_term, column_term;
+    std::vector<std::uint8_t> column_fits;
+    bool columns_fit = false;
+    Buffer<T> byte_tile;
 };
 
 // Kernel values k(row, column), a tile at a time.
@@ -120,6 +129,7 @@ struct Layout {
     bool sparse = false;
     Pairing pairing = Pairing::product;
     std::vector<double> centre;  // subtracted from dense points of a shift-invariant kernel; may be empty
+    double step = 0;  // points are bytes, multiples of this, where they can be (see ByteRows); 0: not
 };
 
 // Points prepared for a kernel function: copied into the working precision, centred, scaled, with norms.
@@ -133,14 +143,20 @@ class PointSet {
 
     Index n = 0, features = 0;
     Layout layout;
-    Buffer<T> dense;  // n x features
+    // n x features. If all points are bytes, made when first paired with one that is not.
+    mutable Buffer<T> dense;
+    ByteRows bytes;   // the same points, where the layout has a step
     Buffer<T> value;  // CSR
     std::vector<std::int32_t> feature;
     std::vector<std::int64_t> ptr;
     Buffer<T> row_norm, column_norm;  // added to the pair sums before the kernel function is applied
     std::vector<double> diagonal;     // k(x, x)
 
+    double square(Index i) const;  // |x|^2 of a point as it is laid out
+    void make_dense(const KernelFunction& kernel) const;
+
   private:
+    mutable std::once_flag made_dense_;
     void fill(const RowsView& view, const KernelFunction& kernel);
     void set_norms(const KernelFunction& kernel);
     double largest_half_square() const;
@@ -151,7 +167,12 @@ template <class T>
 class PointKernel : public KernelSource<T> {
   public:
     PointKernel(const KernelFunction& kernel, const PointSet<T>& x, const PointSet<T>& z)
-        : kernel_(kernel), x_(x), z_(z) {}
+        : kernel_(kernel), x_(x), z_(z) {
+        if (!(of_bytes() && x.bytes.whole && z.bytes.whole)) {
+            x.make_dense(kernel);
+            z.make_dense(kernel);
+        }
+    }
     Index rows() const override { return x_.n; }
     Index columns() const override { return z_.n; }
     double diagonal(Index i) const override { return x_.diagonal[static_cast<std::size_t>(i)]; }
@@ -166,6 +187,11 @@ class PointKernel : public KernelSource<T> {
         return kernel_.kind == KernelKind::rbf && !x_.layout.sparse &&
                x_.layout.pairing == Pairing::product && x_.features <= kDepth;
     }
+    bool of_bytes() const { return x_.layout.step > 0 && z_.layout.step == x_.layout.step; }
+    void load_byte_columns(Workspace<T>& work) const;
+    bool rows_fit(Subset rows, Index first, int count) const;
+    void byte_values(Subset rows, Index first, int count, Workspace<T>& work, T* out) const;
+    void values(Subset rows, Index first, int count, Workspace<T>& work, T* out) const;
     const T* gather_rows(Subset rows, Index first, int count, Workspace<T>& work) const;
     void gather_sparse_rows(Subset rows, Index first, int count, Workspace<T>& work) const;
     void load_dense_columns(Workspace<T>& work) const;

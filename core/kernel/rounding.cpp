@@ -22,6 +22,12 @@ struct Sizes {
 
     explicit Sizes(const PointSet<T>& points) {
         for (Index i = 0; i < points.n; ++i) {
+            if (points.bytes.whole) {
+                square.push_back(points.square(i));
+                absolute.push_back(0);  // for a kernel that bytes are not for
+                longest = static_cast<double>(points.features);
+                continue;
+            }
             const auto r = static_cast<std::size_t>(i);
             const bool sparse = points.layout.sparse;
             const T* from =
@@ -72,7 +78,14 @@ Rounding rounding(const PointSet<T>& points, const KernelFunction& kernel) {
             r.one += std::fabs(kernel.coef0) + kExponential + sums;
             break;
         case KernelKind::rbf:
-            if (points.layout.pairing == Pairing::product) {
+            if (points.bytes.whole) {
+                // e = -D^2 / 2 of distances that are exact: features were rounded to multiples of the step,
+                // by up to 3 u of them, and D 2^-(D^2/2) <= 0.74.
+                for (std::size_t i = 0; i < n; ++i)
+                    r.q[i] = std::sqrt(2 * kernel.gamma / log2 * sizes.square[i]);
+                r.each = 3 * 0.74 * log2;
+                r.one += 0.54 * log2 * kConversion + kExponential + sums;
+            } else if (points.layout.pairing == Pairing::product) {
                 // 2^e with e = <x, z> - |x|^2/2 - |z|^2/2 of the scaled points: the error of e is at most
                 // u terms (|x| + |z|)^2 / 2 <= u terms (|x|^2 + |z|^2), and 2^e <= 1.
                 r.q = sizes.square;

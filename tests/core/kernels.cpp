@@ -4,6 +4,7 @@
 #include "check.hpp"
 #include "kernel/products.hpp"
 #include "points.hpp"
+#include "simd/byte_ops.hpp"
 
 using namespace sodm;
 using namespace sodm::test;
@@ -109,6 +110,67 @@ void gram_matrices_are_symmetric(const std::string& set) {
         }
 }
 
+// Rows that are bytes and rows that are not: a value has the same bits whatever rows are beside its own.
+void bytes_beside_other_rows(const std::string& set) {
+    for (Index features : {37, 300}) {
+        const Data train(70, features, 1.0, 20);
+        Data queries(45, features, 0.6, 21);
+        for (Index i : {3, 17, 44}) queries.rows[at(i * features + i % 5)] += 0.0017;
+        for (Index i : {5, 17}) queries.rows[at(i * features)] = -0.25;
+        for (const KernelFunction& kernel : all_kernels(static_cast<double>(features))) {
+            PointSet<float> x(train.view(Form::rows), kernel);
+            CHECK(x.bytes.whole == (byte_ops() && kernel.kind != KernelKind::laplacian));
+            PointSet<float> z(queries.view(Form::rows), kernel, x.layout);
+            Threads threads(1);
+            std::vector<float> rows(at(x.n * z.n)), columns(at(x.n * z.n)), alone(at(x.n));
+            kernel_block(PointKernel<float>(kernel, x, z), Subset::all(x.n), Subset::all(z.n), rows.data(),
+                         z.n, threads);
+            kernel_block(PointKernel<float>(kernel, z, x), Subset::all(z.n), Subset::all(x.n), columns.data(),
+                         x.n, threads);
+            const std::string where = set + " " + name(kernel.kind) + " d " + std::to_string(features);
+            for (Index j = 0; j < z.n; ++j) {
+                RowsView one = queries.view(Form::rows);
+                one.values = queries.rows.data() + j * features;
+                one.n = 1;
+                PointSet<float> query(one, kernel, x.layout);
+                if (x.bytes.whole) CHECK(query.bytes.whole == (j != 3 && j != 17 && j != 44 && j != 5));
+                kernel_block(PointKernel<float>(kernel, x, query), Subset::all(x.n), Subset::all(1),
+                             alone.data(), 1, threads);
+                for (Index i = 0; i < x.n; ++i) {
+                    CHECK_NEAR(rows[at(i * z.n + j)], alone[at(i)], 0.0, where);
+                    CHECK_NEAR(columns[at(j * x.n + i)], alone[at(i)], 0.0, where);
+                    CHECK_NEAR(alone[at(i)], naive_kernel(kernel, train, i, queries, j), tolerance<float>(),
+                               where);
+                }
+            }
+        }
+    }
+}
+
+// Steps that are no power of two, values that were rounded to single precision, and values without a step.
+void steps() {
+    for (double step : {1.0, 1.0 / 255, 1.0 / 16, 0.3}) {
+        Data data(300, 40, 1.0, 22, 3.9);
+        for (std::size_t e = 0; e < data.rows.size(); ++e)
+            data.rows_single[e] = static_cast<float>(data.rows[e] = std::round(data.rows[e] * 64) * step);
+        for (Form form : {Form::rows, Form::single_rows}) {
+            const double found = find_step(data.view(form));
+            CHECK_NEAR(found / step, 1.0, 1e-7, "step");
+            const ByteRows bytes(data.view(form), found);
+            CHECK(bytes.whole && bytes.stride == 40);
+            for (Index i = 0; i < data.n; ++i)
+                for (Index k = 0; k < 40; ++k)
+                    CHECK_NEAR(bytes.value[at(i * 40 + k)] * step, data.rows[at(i * 40 + k)], 1e-4, "level");
+        }
+        data.rows[at(7)] += 0.25 * step;
+        CHECK(find_step(data.view(Form::rows)) == 0 || !ByteRows(data.view(Form::rows), step).whole);
+    }
+    CHECK(find_step(Data(50, 40, 1.0, 23, 100.0).view(Form::rows)) == 0);      // more than 255 multiples
+    CHECK(find_step(Data(50, 40, 1.0, 24, 1.0, -0.5).view(Form::rows)) == 0);  // negative values
+    CHECK(find_step(Data(50, 40, 0.0, 25).view(Form::rows)) == 0);             // nothing but zeros
+    CHECK_NEAR(find_step(Data(50, 40, 0.3, 26).view(Form::csr32)), 1.0 / 64, 1e-12, "sparse");
+}
+
 template <class T>
 void stored_matrices() {
     const Data k(30, 47, 1.0, 9);
@@ -165,7 +227,9 @@ int main() {
         large_values<double>(set);
         gram_matrices_are_symmetric<float>(set);
         gram_matrices_are_symmetric<double>(set);
+        bytes_beside_other_rows(set);
     }
+    steps();
     stored_matrices<float>();
     stored_matrices<double>();
     callers_functions<float>();
