@@ -66,6 +66,37 @@ auto apply(const Points& a, const Points& b, Matrix weights, int n_threads) {
     return to_numpy(std::move(out), {static_cast<std::size_t>(n_vectors), static_cast<std::size_t>(b.n())});
 }
 
+// weights: n_vectors x a.n, bounds: where the parts of a begin and end; result: n_parts x n_vectors x b.n
+auto apply_parts(const Points& a, const Points& b, Matrix weights, IndexVector bounds, int n_threads) {
+    const Index n_parts = static_cast<Index>(bounds.shape(0)) - 1;
+    bool fits = n_parts >= 0 && static_cast<Index>(weights.shape(1)) == a.n() && bounds(0) == 0 &&
+                bounds(static_cast<std::size_t>(n_parts)) == a.n();
+    for (Index k = 0; fits && k < n_parts; ++k)
+        fits = bounds(static_cast<std::size_t>(k)) <= bounds(static_cast<std::size_t>(k + 1));
+    if (!fits) throw std::invalid_argument("one weight per row is needed, and parts that cover all rows");
+    const auto n_vectors = static_cast<Index>(weights.shape(0));
+    std::vector<double> out(static_cast<std::size_t>(n_parts * n_vectors * b.n()));
+    {
+        nb::gil_scoped_release nogil;
+        PythonMonitor monitor;
+        Threads threads(n_threads, &monitor);
+        with_pair(a, b, [&](auto& source) {
+            for (Index k = 0; k < n_parts; ++k) {
+                const Index first = bounds.data()[k], last = bounds.data()[k + 1];
+                std::vector<Index> rows(static_cast<std::size_t>(last - first));
+                std::iota(rows.begin(), rows.end(), first);
+                std::vector<double> own;
+                for (Index v = 0; v < n_vectors; ++v)
+                    own.insert(own.end(), weights.data() + v * a.n() + first,
+                               weights.data() + v * a.n() + last);
+                kernel_apply(source, Subset{rows.data(), last - first}, Subset::all(b.n()), own.data(),
+                             static_cast<int>(n_vectors), out.data() + k * n_vectors * b.n(), threads);
+            }
+        });
+    }
+    return to_numpy(std::move(out), {static_cast<std::size_t>(n_parts * n_vectors * b.n())});
+}
+
 template <class T>
 void multiply_gram(const KernelSource<T>& source, const std::vector<Index>& rows, const double* weights,
                    int n_vectors, double* out, Threads& threads) {
@@ -136,6 +167,8 @@ void bind_kernels(nb::module_& m) {
     m.def("block", &block, nb::arg("a"), nb::arg("b"), nb::arg("n_threads") = 1);
     m.def("symmetric_apply", &symmetric_apply, nb::arg("a"), nb::arg("weights"), nb::arg("n_threads") = 1);
     m.def("apply", &apply, nb::arg("a"), nb::arg("b"), nb::arg("weights"), nb::arg("n_threads") = 1);
+    m.def("apply_parts", &apply_parts, nb::arg("a"), nb::arg("b"), nb::arg("weights"), nb::arg("bounds"),
+          nb::arg("n_threads") = 1);
 }
 
 }  // namespace sodm::bindings

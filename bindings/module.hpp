@@ -11,6 +11,7 @@ void bind_linear(nanobind::module_& m);
 void bind_partition(nanobind::module_& m);
 void bind_fold(nanobind::module_& m);
 void bind_solve(nanobind::module_& m);
+void bind_pairs(nanobind::module_& m);
 void bind_data(nanobind::module_& m);
 void bind_csr(nanobind::module_& m);
 void bind_shapley(nanobind::module_& m);

@@ -8,6 +8,7 @@
 //   Q,
 //                     u its entry of Q g
 //   violation         how far a row is from the optimality conditions, in units of the margin
+//   young(m, g, s)    what a row has of the duality gap, never negative (Fenchel and Young)
 #pragma once
 
 #include <algorithm>
@@ -66,6 +67,15 @@ struct OdmLoss {
         if (r < -(1 + theta)) return (r + 1 + theta) / (q + high / s);
         return 0;
     }
+    // The slack t on the side of g makes a square, (t - ridge g)^2 / 2 ridge; a margin on the other side of
+    // the zone adds its own.
+    double young(double m, double g, double s) const {
+        return side(1 - theta - m, std::max(g, 0.0), low / s) +
+               side(m - 1 - theta, std::max(-g, 0.0), high / s);
+    }
+    static double side(double t, double g, double ridge) {
+        return t > 0 ? (t - ridge * g) * (t - ridge * g) / (2 * ridge) : g * (ridge * g / 2 - t);
+    }
     double feasible(double g, double) const { return g; }
     double dual_slope(double g, double s) const {
         return g >= 0 ? low / s * g - (1 - theta) : high / s * g - (1 + theta);
@@ -95,6 +105,9 @@ struct HingeLoss {
     double prox(double r, double q, double s) const { return std::min(cost * s, std::max(0.0, (r + 1) / q)); }
     // Full where a row has a loss.
     double lift(double m, double s) const { return m < 1 ? cost * s : 0.0; }
+    double young(double m, double g, double s) const {
+        return std::max(cost * s - g, 0.0) * std::max(1 - m, 0.0) + g * std::max(m - 1, 0.0);
+    }
     double feasible(double g, double s) const { return std::min(cost * s, std::max(0.0, g)); }
     double violation(double m, double g, double s, double q) const {
         return moved(g, prox(q * g - m, q, s), q, s);

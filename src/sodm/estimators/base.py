@@ -20,8 +20,10 @@ from sodm.estimators.shared_parameters import MachineParameters
 from sodm.estimators.threads import threads_for
 from sodm.estimators.weights import check_sample_weight, class_weights
 from sodm.problem.csr import check_sparse
+from sodm.problem.evaluator import KernelEvaluator
 from sodm.problem.fold import fold
 from sodm.problem.losses import LOSSES, Loss, make_loss
+from sodm.problem.pairs import pair_signs, pair_sums, pairs_of, sums_of_pairs, votes
 from sodm.problem.problem import Problem
 from sodm.problem.rows import canonical
 from sodm.training.trained import Trained
@@ -36,12 +38,16 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):
         theta: float = defaults.THETA,
         loss: Literal["odm", "hinge"] = "odm",
         class_weight: Any = None,
+        multi_class: Literal["auto", "ovo", "ovr"] = "auto",
+        decision_function_shape: Literal["ovr", "ovo"] = "ovr",
         **shared: Unpack[MachineParameters],
     ) -> None:
         super().__init__(**shared)
         self.theta = theta
         self.loss = loss
         self.class_weight = class_weight
+        self.multi_class = multi_class
+        self.decision_function_shape = decision_function_shape
 
     # --------------------------------------------------------------------------------------------- fit
 
@@ -98,11 +104,17 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):
             rows, weights = rows.select(folded.first), folded.weights
             codes, kept = codes[folded.first], kept[folded.first]
         kernel = self._kernel_for(rows, weights, float(self.fit_intercept))
-        # Two classes are one problem, classes_[1] being +1; more are one problem each, one against the rest.
-        positive = np.arange(len(classes)) if len(classes) > 2 else np.array([1])
-        signs = np.where(codes == positive[:, None], 1.0, -1.0)
+        # Two classes are one problem, classes_[1] being +1; more are one for each pair, or one for each class
+        # against the rest.
+        pairs = len(classes) > 2 and self.multi_class != "ovr"
+        if pairs:
+            signs = pair_signs(codes, len(classes))
+        else:
+            positive = np.arange(len(classes)) if len(classes) > 2 else np.array([1])
+            signs = np.where(codes == positive[:, None], 1.0, -1.0)
         start = self._warm_duals(rows, signs, classes, kept) if self.warm_start else None
-        return Problem(rows, signs, weights, kernel, self._loss(), start, classes), kept
+        problem = Problem(rows, signs, weights, kernel, self._loss(), start, classes, pairs=pairs)
+        return problem, kept
 
     def _warm_duals(
         self, rows: Any, signs: NDArray[np.float64], classes: NDArray[Any], kept: NDArray[np.int64]
@@ -110,6 +122,8 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):
         """The duals of the last fit, if its support vectors are where they were; None otherwise."""
         at = self._support_places(rows, kept)
         if at is None or not np.array_equal(classes, self.classes_):
+            return None
+        if len(signs) != len(self.dual_coef_):  # pairs now and not then, or the other way round
             return None
         start = np.zeros_like(signs)
         start[:, at] = self.dual_coef_ * signs[:, at]
@@ -119,7 +133,14 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):
         """Classes, support vectors and the numbers of the fit."""
         self.classes_ = trained.classes
         self._set_expansion(problem, trained.result, kept, problem.signs * trained.result.duals)
-        self.intercept_ = self.dual_coef_.sum(axis=1) * problem.kernel.offset
+        support = np.flatnonzero(np.any(trained.result.duals != 0, axis=0))
+        counts = np.bincount(problem.codes[support], minlength=len(self.classes_))
+        self.n_support_ = counts.astype(np.int32)
+        if problem.pairs:
+            sums = pair_sums(self.dual_coef_, self.n_support_)
+        else:
+            sums = self.dual_coef_.sum(axis=1)
+        self.intercept_ = sums * problem.kernel.offset
 
     # ---------------------------------------------------------------------------------------- decisions
 
@@ -133,14 +154,25 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):
 
         Returns
         -------
-        ndarray, shape (n_samples,) or (n_samples, n_classes)
-            With two classes, positive for ``classes_[1]``; with more, one column per class, against the rest.
+        ndarray, shape (n_samples,), (n_samples, n_classes) or (n_samples, n_pairs)
+            With two classes, positive for ``classes_[1]``. With more, by `decision_function_shape`: one column
+            per class, its votes and the margins that break ties (or f of the class, fitted against the
+            rest); or one per pair (0, 1), (0, 2), ..., (1, 2), ... of classes, positive for the first.
         """
         values = self._values(X)
-        return values[:, 0] if values.shape[1] == 1 else values
+        if values.shape[1] == 1:
+            return values[:, 0]
+        if self._one_against_one:
+            return values if self.decision_function_shape == "ovo" else votes(values, len(self.classes_))
+        if self.decision_function_shape == "ovo":
+            raise ValueError(
+                "decision_function_shape='ovo' needs a machine for each pair of classes, and this one has "
+                "one for each class against the rest: fit it with multi_class='ovo'."
+            )
+        return values
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The class of each row of X.
+        """The class of each row of X; one against one, that of most votes, ties broken by margins.
 
         Parameters
         ----------
@@ -150,8 +182,34 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):
         -------
         ndarray, shape (n_samples,)
         """
-        values = self.decision_function(X)
-        return self.classes_[(values > 0).astype(np.intp) if values.ndim == 1 else values.argmax(axis=1)]
+        values = self._values(X)
+        if values.shape[1] == 1:
+            return self.classes_[(values[:, 0] > 0).astype(np.intp)]
+        if self._one_against_one:
+            values = votes(values, len(self.classes_))
+        return self.classes_[values.argmax(axis=1)]
+
+    @property
+    def _one_against_one(self) -> bool:
+        """Whether there is a machine for each pair of classes."""
+        return 2 < len(self.classes_) == len(self.dual_coef_) + 1
+
+    @property
+    def _n_problems(self) -> int:
+        return len(pairs_of(len(self.classes_))) if self._one_against_one else len(self.dual_coef_)
+
+    def _sums(
+        self, kernel: KernelEvaluator, X: Any, support: Any, coefficients: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        if not self._one_against_one:
+            return super()._sums(kernel, X, support, coefficients)
+        return sums_of_pairs(kernel.apply_parts(X, support, coefficients, self.n_support_)).T
+
+    def _order_keys(self, kernel: KernelEvaluator) -> list[NDArray[Any]]:
+        keys = super()._order_keys(kernel)
+        if self._one_against_one:  # they stay class by class
+            keys.append(np.repeat(np.arange(len(self.classes_)), self.n_support_))
+        return keys
 
     # ------------------------------------------------------------------------------- checks and messages
 
@@ -160,9 +218,15 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):
         check_number("upsilon", self.upsilon, "in (0, 1]", lambda v: 0 < v <= 1)
         check_number("theta", self.theta, "in [0, 1)", lambda v: 0 <= v < 1)
         check_choice("loss", self.loss, LOSSES)
+        check_choice("multi_class", self.multi_class, ("auto", "ovo", "ovr"))
+        check_choice("decision_function_shape", self.decision_function_shape, ("ovr", "ovo"))
 
     def _name_of(self, problem: int) -> str:
-        return f"class {self.classes_.tolist()[problem]!r}"
+        labels = self.classes_.tolist()
+        if not self._one_against_one:
+            return f"class {labels[problem]!r}"
+        first, second = pairs_of(len(labels))[problem].tolist()
+        return f"classes {labels[first]!r} and {labels[second]!r}"
 
     def _loss(self) -> Loss:
         return make_loss(self.loss, self.lam, self.upsilon, self.theta)

@@ -34,6 +34,7 @@ from sodm.problem.csr import check_sparse
 from sodm.problem.evaluator import KernelEvaluator, Precision
 from sodm.problem.fold import row_hashes
 from sodm.problem.kernels import KERNELS, Kernel, is_symmetric, resolve_gamma
+from sodm.problem.pairs import linear_coefficients
 from sodm.problem.problem import Problem
 from sodm.problem.query_blocks import query_blocks
 from sodm.problem.row_set import RowSet
@@ -200,13 +201,17 @@ class KernelMachine(BaseEstimator):
     ) -> None:
         """Support vectors with these coefficients (of all rows), and the numbers of the fit."""
         at = np.flatnonzero(np.any(result.duals != 0, axis=0))
-        at = at[np.argsort(kept[at])]
+        codes = problem.codes[at] if problem.pairs else np.zeros(len(at), dtype=np.int64)
+        order = np.lexsort((kept[at], codes))  # those of pairs class by class, as in SVC
+        at, codes = at[order], codes[order]
         precomputed = self.kernel == "precomputed"
         self.support_ = kept[at]
         # Never a view of the caller's array, which may change after the fit.
         self.support_vectors_ = np.empty((0, 0)) if precomputed else problem.rows[at]
         self.dual_coef_ = coefficients[:, at]
-        if self.kernel == "linear":
+        if self.kernel == "linear" and problem.pairs:
+            self.coef_ = linear_coefficients(self.dual_coef_, codes, self.support_vectors_)
+        elif self.kernel == "linear":
             self.coef_ = np.asarray(
                 safe_sparse_dot(self.dual_coef_, self.support_vectors_, dense_output=True)
             )
@@ -241,25 +246,33 @@ class KernelMachine(BaseEstimator):
         return self._decide(canonical(X)) + self.intercept_
 
     def _decide(self, X: Any) -> NDArray[np.float64]:
-        """sum_j dual_coef_[c, j] k(x_j, x), shape (n, n_problems), without the intercept."""
+        """f(x) of each problem without the intercept, shape (n, n_problems)."""
         kernel = self._evaluator()
         if kernel.kernel.name == "linear":
             return np.asarray(safe_sparse_dot(X, self.coef_.T, dense_output=True), dtype=np.float64)
         if len(self.support_) == 0:  # all targets were in the zone around their mean
-            return np.zeros((X.shape[0], len(self.dual_coef_)))
-        support: Any = self.support_vectors_
-        coefficients, made_dense = self.dual_coef_.T, False
-        if kernel.precomputed:
-            # X has a column for every row of the fit; those that support nothing have coefficient zero.
-            support, coefficients = None, np.zeros((self.n_features_in_, len(self.dual_coef_)))
-            coefficients[self.support_] = self.dual_coef_.T
-        elif kernel.kernel.compiled:
+            return np.zeros((X.shape[0], self._n_problems))
+        support, coefficients, made_dense = self.support_vectors_, self.dual_coef_, False
+        if kernel.kernel.compiled:
             support, order = self._prepare(kernel)
-            coefficients, made_dense = coefficients[order], not support.sparse
-        values = np.empty((X.shape[0], len(self.dual_coef_)))
+            coefficients, made_dense = coefficients[:, order], not support.sparse
+        values = np.empty((X.shape[0], self._n_problems))
         for block in query_blocks(X, dense=made_dense):
-            values[block] = kernel.apply(X[block], support, coefficients)
+            # Of a precomputed kernel X has a column for every row of the fit.
+            rows = X[block][:, self.support_] if kernel.precomputed else X[block]
+            values[block] = self._sums(kernel, rows, support, coefficients)
         return values
+
+    @property
+    def _n_problems(self) -> int:
+        """How many f there are."""
+        return len(self.dual_coef_)
+
+    def _sums(
+        self, kernel: KernelEvaluator, X: Any, support: Any, coefficients: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """sum_j coefficients[c, j] k(x_j, x), shape (n, n_problems), of all support vectors."""
+        return kernel.apply(X, support, coefficients.T)
 
     def _prepare(self, kernel: KernelEvaluator) -> tuple[Any, NDArray[np.int64]]:
         """Support vectors as the core takes them, once, and their order there.
@@ -267,9 +280,13 @@ class KernelMachine(BaseEstimator):
         Sums in single precision depend on the order, so it is one by values alone, as in the fit.
         """
         if self._prepared.value is None:
-            order = np.lexsort((self.dual_coef_[0], row_hashes(self.support_vectors_, kernel.n_threads)))
+            order = np.lexsort(self._order_keys(kernel))
             self._prepared.value = kernel.points(self.support_vectors_[order]), order
         return self._prepared.value
+
+    def _order_keys(self, kernel: KernelEvaluator) -> list[NDArray[Any]]:
+        """What the support vectors are put in order by, the most important last."""
+        return [self.dual_coef_[0], row_hashes(self.support_vectors_, kernel.n_threads)]
 
     # ------------------------------------------------------------------------------- checks and messages
 

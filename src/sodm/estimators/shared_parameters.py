@@ -41,6 +41,8 @@ class KernelMachineParameters(MachineParameters, total=False):
     theta: float
     loss: Literal["odm", "hinge"]
     class_weight: Any
+    multi_class: Literal["auto", "ovo", "ovr"]
+    decision_function_shape: Literal["ovr", "ovo"]
 
 
 class RegressionParameters(MachineParameters, total=False):
@@ -90,6 +92,14 @@ fit_intercept : bool, default=False
     Add a constant feature in kernel space, that is use the kernel k + 1.
 class_weight : dict or "balanced", default=None
     Factors on the weights of the rows, by class. "balanced" gives all classes the same total weight.
+multi_class : {"auto", "ovo", "ovr"}, default="auto"
+    More than two classes: a machine for each pair of classes, on the rows of these two ("ovo"), or for each
+    class against the rest ("ovr"). "auto" is "ovo". In all of them a row costs the same, so that `lam` means
+    the same: M in the objective is the weight of all rows.
+decision_function_shape : {"ovr", "ovo"}, default="ovr"
+    What `decision_function` gives for more than two classes that were fitted in pairs: "ovr", one column
+    per class, the votes for it with margins that break ties; "ovo", one column per pair. `predict` does not
+    depend on it.
 cache_size : float, default=1000
     Megabytes of kernel values that may be kept.
 precision : {"single", "double"}, default="single"

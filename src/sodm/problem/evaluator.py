@@ -69,6 +69,38 @@ class KernelEvaluator:
             product += self.kernel.offset * columns.sum(axis=1)
         return product if np.ndim(V) == 2 else product[:, 0]
 
+    def apply_parts(self, A: Any, B: Any, V: NDArray[np.float64], sizes: NDArray[Any]) -> NDArray[np.float64]:
+        """The products K(A, B_c) V_c of parts B_0, B_1, ... of B that follow each other.
+
+        Parameters
+        ----------
+        A, B : as for `apply`
+        V : ndarray, shape (n_columns, n_b)
+        sizes : ndarray of int
+            How many rows of B each part has.
+
+        Returns
+        -------
+        ndarray, shape (n_parts, n_columns, n_a)
+        """
+        if self.kernel.compiled:
+            a, b = self._pair(A, B)
+            bounds = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+            product = _core.apply_parts(
+                b, a, np.ascontiguousarray(V, dtype=np.float64), bounds, self.n_threads
+            )
+            return product.reshape(len(sizes), len(V), A.n if isinstance(A, _core.Points) else A.shape[0])
+        product = np.zeros((len(sizes), len(V), A.shape[0]))
+        first = 0
+        for part, size in enumerate(np.asarray(sizes).tolist()):
+            own = slice(first, first + size)
+            if size and self.precomputed:
+                product[part] = self.apply(A[:, own], None, V[:, own].T).T
+            elif size:
+                product[part] = self.apply(A, B[own], V[:, own].T).T
+            first += size
+        return product
+
     def diag(self, A: Any) -> NDArray[np.float64]:
         """The values k(x, x)."""
         return self.kernel.diag(A)

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sodm.problem.evaluator import KernelEvaluator
-from sodm.problem.losses import Loss
+from sodm.problem.losses import Loss, TargetLoss
 from sodm.solvers.certificate import Certifier
 from sodm.solvers.exact import solve, violation_tolerance
+from sodm.solvers.pair_batch import PairBatch, fits_batch
 from sodm.solvers.result import SolveResult
 from sodm.solvers.rounding import Rounding
 
@@ -47,9 +48,17 @@ def solve_certified(
     signs, weights, loss, tol, max_iter, options
         As for `sodm.solvers.exact.solve`.
     """
-    if signs.size * signs.shape[1] < WORTH_THREADS:
+    small = signs.size * signs.shape[1] < WORTH_THREADS
+    if small:
         evaluator = replace(evaluator, n_threads=1)
-    first = _certified_once(evaluator, rows, signs, weights, loss, tol=tol, max_iter=max_iter, **options)
+    first: SolveResult | None = None
+    plain = options.get("progress") is None and options.get("offset") is None
+    if small and plain and len(signs) == 1 and not isinstance(loss, TargetLoss):
+        first = _certified_in_core(
+            evaluator, rows, signs, weights, loss, tol=tol, max_iter=max_iter, **options
+        )
+    if first is None:
+        first = _certified_once(evaluator, rows, signs, weights, loss, tol=tol, max_iter=max_iter, **options)
     left = max_iter - int(np.max(first.n_iter))
     if np.all(first.converged) or first.precision == "double" or first.ridge_shift > 0 or left <= 0:
         return first
@@ -63,6 +72,29 @@ def solve_certified(
         n_kernel_evaluations=first.n_kernel_evaluations + second.n_kernel_evaluations,
         kernel_seconds=first.kernel_seconds + second.kernel_seconds,
     )
+
+
+ONE_PAIR = np.array([[0, 1]])
+
+
+def _certified_in_core(
+    evaluator: KernelEvaluator,
+    rows: Any,
+    signs: Array,
+    weights: Array,
+    loss: Loss,
+    *,
+    cache_bytes: int = 1000 << 20,
+    solver: str = "auto",
+    seed: int = 0,
+    offset: None = None,
+    **options: Any,
+) -> SolveResult | None:
+    """A problem so small that what surrounds the solver counts; None if it is not as small as that."""
+    if not fits_batch(evaluator, rows, signs.shape[1], cache_bytes):
+        return None
+    batch = PairBatch(evaluator, rows, signs, weights, loss)
+    return batch.solve(ONE_PAIR, solver=solver, cache_bytes=cache_bytes, seed=seed, **options)[0]
 
 
 def _certified_once(

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 from sodm.problem.problem import Problem
 from sodm.solvers.certified import solve_certified
+from sodm.solvers.pairs import solve_pairs
 from sodm.training.context import Context
 from sodm.training.trained import Trained
 
@@ -29,7 +31,9 @@ class ExactTrainer:
 
     def train(self, problem: Problem, context: Context) -> Trained:
         """Solve the problem."""
-        result = solve_certified(
+        if problem.pairs and problem.offset is not None:
+            raise ValueError("pairs of classes have no offsets.")
+        result = (solve_pairs if problem.pairs else partial(solve_certified, offset=problem.offset))(
             context.evaluator(problem.kernel),
             problem.rows.gather(),
             problem.signs,
@@ -43,6 +47,5 @@ class ExactTrainer:
             start=problem.start,
             progress=context.progress,
             stop=context.stop,
-            offset=problem.offset,
         )
         return Trained(result, problem.classes)

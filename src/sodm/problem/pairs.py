@@ -1,0 +1,113 @@
+"""One against one: a machine for each pair of classes, and how their numbers are laid out.
+
+Of K classes the pairs are (0, 1), (0, 2), ..., (1, 2), ...; in the pair (c, d), c < d, rows of c are +1. A
+row of class c is in K - 1 pairs, so that duals, signs and coefficients have K - 1 rows, as in scikit-learn's
+SVC: of a row of class c, row d - 1 belongs to the pair with a class d > c, row d to that with a class d < c.
+Then
+
+    f_(c, d)(x) = sum_{j in c} a[d - 1, j] k(x_j, x) + sum_{j in d} a[c, j] k(x_j, x).
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int64]
+
+
+@lru_cache(maxsize=16)
+def pairs_of(n_classes: int) -> Index:
+    """The pairs in order, shape (n_pairs, 2).
+
+    Examples
+    --------
+    >>> pairs_of(3).tolist()
+    [[0, 1], [0, 2], [1, 2]]
+    """
+    pairs = np.column_stack(np.triu_indices(n_classes, 1)).astype(np.int64)
+    pairs.setflags(write=False)
+    return pairs
+
+
+def pair_signs(codes: Index, n_classes: int) -> Array:
+    """The signs of rows of these classes, shape (n_classes - 1, n).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> pair_signs(np.array([0, 1, 2]), 3).tolist()
+    [[1.0, -1.0, -1.0], [1.0, 1.0, -1.0]]
+    """
+    return np.where(np.arange(n_classes - 1)[:, None] >= codes, 1.0, -1.0)
+
+
+def codes_of(signs: Array) -> Index:
+    """The classes that such signs were made of."""
+    return np.count_nonzero(signs < 0, axis=0).astype(np.int64)
+
+
+def sums_of_pairs(of_class: Array) -> Array:
+    """f of the pairs, from what the rows of each class contribute: shapes (K, K - 1, m) and (n_pairs, m)."""
+    first, second = pairs_of(len(of_class)).T
+    return of_class[first, second - 1] + of_class[second, first]
+
+
+def pair_sums(coefficients: Array, counts: NDArray[Any]) -> Array:
+    """The sums of the coefficients of each pair, support vectors class by class, so many of each class."""
+    bounds = np.concatenate([[0], np.cumsum(counts)]).tolist()
+    of_class = [coefficients[:, a:b].sum(axis=1) for a, b in pairwise(bounds)]
+    return sums_of_pairs(np.stack(of_class)[:, :, None])[:, 0]
+
+
+def votes(decision: Array, n_classes: int) -> Array:
+    """One column per class: votes of its pairs, and margins within (-1/3, 1/3) to break ties.
+
+    scikit-learn's rule (`_ovr_decision_function`): a pair votes for its first class where f > 0.
+
+    Parameters
+    ----------
+    decision : ndarray, shape (n, n_pairs)
+    n_classes : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> votes(np.array([[1.0, 0.5, -3.0]]), 3).argmax(axis=1).tolist()
+    [0]
+    """
+    first, second = pairs_of(n_classes).T
+    won = decision >= 0
+    counts, margins = np.zeros((len(decision), n_classes)), np.zeros((len(decision), n_classes))
+    for k, (c, d) in enumerate(zip(first.tolist(), second.tolist(), strict=True)):
+        counts[:, c] += won[:, k]
+        counts[:, d] += ~won[:, k]
+        margins[:, c] += decision[:, k]
+        margins[:, d] -= decision[:, k]
+    return counts + margins / (3 * (np.abs(margins) + 1))
+
+
+def tagged(coefficients: Array, codes: Index) -> Array:
+    """Coefficients with one row more: the class of each support vector, counted from 1; 0 for other rows.
+
+    So they can go wherever coefficients of rows go, and `untagged` tells what they are.
+    """
+    used = np.any(coefficients != 0, axis=0)
+    return np.vstack([coefficients, np.where(used, codes + 1.0, 0.0)])
+
+
+def untagged(coefficients: Array) -> tuple[Array, Index]:
+    """The coefficients, and the class of each; -1 for rows that have none."""
+    return coefficients[:-1], coefficients[-1].astype(np.int64) - 1
+
+
+def linear_coefficients(coefficients: Array, codes: Index, rows: Any) -> Array:
+    """w of each pair for the linear kernel, shape (n_pairs, n_features)."""
+    n_classes = len(coefficients) + 1
+    of_class = [np.asarray(coefficients[:, codes == c] @ rows[codes == c]) for c in range(n_classes)]
+    return sums_of_pairs(np.stack(of_class))

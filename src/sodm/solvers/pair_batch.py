@@ -1,0 +1,166 @@
+"""Small problems of two classes, many at once: one call of the core, one thread each, with certificates.
+
+The classes of the rows are laid out as `sodm.problem.pairs` says; a single problem of two classes is a batch
+of one pair.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from sodm import _core
+from sodm.problem.evaluator import KernelEvaluator
+from sodm.problem.losses import Loss, OdmLoss, TargetLoss
+from sodm.problem.pairs import codes_of
+from sodm.solvers.exact import violation_tolerance
+from sodm.solvers.result import SolveResult
+from sodm.solvers.rounding import Rounding
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int64]
+
+AT_ONCE = 8  # pairs side by side, at most: each may keep this part of the memory
+HEADROOM = 0.9  # of the tolerance, for the solver: the certificate adds what rounding may have hidden
+WORTH_THREADS = 2**20  # kernel values: fewer are done before a second thread is awake
+MANY_FEATURES = 64  # with so many, kernel values are cheaper to keep than to compute again for each pair
+
+
+@dataclass(frozen=True)
+class PairBatch:
+    """Small pairs of classes on the same rows, solved by one call of the core.
+
+    Attributes
+    ----------
+    evaluator : KernelEvaluator
+    rows : ndarray or CSR matrix
+        For a precomputed kernel, its matrix.
+    signs : ndarray, shape (n_classes - 1, n)
+        As `sodm.problem.pairs` lays them out; those of one problem of two classes are of this form too.
+    weights : ndarray, shape (n,)
+    loss : OdmLoss or HingeLoss
+        Of all rows.
+    """
+
+    evaluator: KernelEvaluator
+    rows: Any
+    signs: Array
+    weights: Array
+    loss: Loss
+
+    def solve(
+        self,
+        pairs: Index,
+        *,
+        solver: str,
+        tol: float,
+        max_iter: int,
+        cache_bytes: int,
+        seed: int,
+        start: Array | None = None,
+        start_decision: Array | None = None,
+        progress: Any = None,
+        stop: Any = None,
+        certified: bool = True,
+        violation: float | None = None,
+    ) -> tuple[SolveResult, Array]:
+        """Solve some pairs, and say of each what was added to its kernel's diagonal."""
+        codes, (n_rows, n) = codes_of(self.signs), self.signs.shape
+        if len(pairs) == 0:
+            return self._nothing(), np.zeros(0)
+        evaluator, source, exact = self._sources(certified)
+        counts = np.bincount(codes, minlength=n_rows + 1)
+        work = int(np.sum((counts[pairs[:, 0]] + counts[pairs[:, 1]]) ** 2))
+        if isinstance(self.loss, TargetLoss):
+            raise ValueError("targets are no classes.")
+        odm = self.loss if isinstance(self.loss, OdmLoss) else None
+        own = HEADROOM * tol if certified else tol
+        share = self._shares(len(pairs), cache_bytes)
+        result = _core.solve_pairs(
+            source,
+            exact,
+            codes,
+            n_rows + 1,
+            np.ascontiguousarray(pairs),
+            np.ascontiguousarray(self.weights, dtype=np.float64),
+            loss="odm" if odm else "hinge",
+            lam=float(self.loss.lam),
+            upsilon=float(odm.upsilon) if odm else 1.0,
+            theta=float(odm.theta) if odm else 0.0,
+            method=solver,
+            tol=own,
+            violation=violation_tolerance(own) if violation is None else float(violation),
+            shown_tol=float(tol),
+            shown_violation=violation_tolerance(tol),
+            max_iter=int(max_iter),
+            cache_bytes=int(cache_bytes) // ((2 if share else 1) * AT_ONCE),
+            seed=int(seed),
+            n_threads=min(evaluator.n_threads, AT_ONCE, len(pairs)) if work >= WORTH_THREADS else 1,
+            share=share,
+            start=None if start is None else np.ascontiguousarray(start, dtype=np.float64),
+            progress=progress,
+            stop=stop,
+            start_decision=None if start_decision is None else np.ascontiguousarray(start_decision, float),
+        )
+        found = SolveResult(
+            duals=result.duals.reshape(n_rows, n),
+            decision=result.decision.reshape(n_rows, n),
+            objective=result.objective,
+            gap=result.gap,
+            violation=result.violation,
+            n_iter=result.iterations,
+            converged=result.converged.astype(bool),
+            solver=result.method,
+            n_kernel_evaluations=int(result.evaluations),
+            kernel_seconds=float(result.kernel_seconds),
+            ridge_shift=float(np.max(result.shift, initial=0.0)),
+            precision=evaluator.precision,
+        )
+        return found, result.shift
+
+    def _nothing(self) -> SolveResult:
+        """What is known where no pair was solved."""
+        none, zeros = np.zeros(0), np.zeros_like(self.signs)
+        flags, counts = np.zeros(0, dtype=bool), np.zeros(0, dtype=np.int32)
+        precision = self.evaluator.precision
+        return SolveResult(zeros, zeros.copy(), none, none, none, counts, flags, "", 0, 0.0, 0.0, precision)
+
+    def _sources(self, certified: bool) -> tuple[KernelEvaluator, Any, Any]:
+        """Where kernel values come from, and where those of certificates do."""
+        evaluator = self.evaluator
+        source = evaluator.source(self.rows)
+        if not certified:
+            return evaluator, source, None
+        if evaluator.precision == "single":
+            exact = replace(evaluator, precision="double").source(self.rows)
+            ridge = float(np.min(self.loss.ridges(self.weights)[0]))
+            if not 0 < ridge < Rounding.of(evaluator, source, self.rows).of_diagonal("single"):
+                return evaluator, source, exact
+            # K + D differs from K by less than K is known to: no method would get anywhere.
+            return replace(evaluator, precision="double"), exact, exact
+        return evaluator, source, source
+
+    def _shares(self, n_pairs: int, cache_bytes: int) -> bool:
+        """Whether the kernel values of all rows are to be kept, in half of the memory."""
+        n = self.signs.shape[1]
+        size = n * n * (8 if self.evaluator.precision == "double" else 4)
+        if n_pairs < 2 or self.evaluator.precomputed or size > cache_bytes // 2:
+            return False
+        if not self.evaluator.kernel.compiled:
+            return True
+        if sparse.issparse(self.rows):
+            return bool(self.rows.nnz >= MANY_FEATURES * n)
+        return bool(self.rows.shape[1] >= MANY_FEATURES)
+
+
+def fits_batch(evaluator: KernelEvaluator, rows: Any, n: int, cache_bytes: int) -> bool:
+    """Whether a problem of n of these rows is small: its kernel values, and all rows in double, fit well."""
+    size = 8 if evaluator.precision == "double" else 4
+    values = 0  # of a kernel that is given nothing is copied
+    if evaluator.kernel.compiled:
+        values = rows.nnz if sparse.issparse(rows) else rows.size
+    return size * n * n <= cache_bytes // AT_ONCE and 8 * values <= cache_bytes // 4
