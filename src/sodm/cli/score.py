@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 from sklearn.metrics import confusion_matrix
 
 import sodm
-from sodm.cli.inputs import Source, rows_for
+from sodm.cli.deciding import Decisions, decide
+from sodm.cli.inputs import Source
 from sodm.cli.output import show
 from sodm.data import DataError, Dataset
 from sodm.files import atomic_write
 from sodm.model.machines import split
-from sodm.plots.margins import MarginDistributionDisplay, margins_of
+from sodm.plots.margins import MarginDistributionDisplay
 
 VALUES_AT_ONCE = 2**24  # of X made dense at a time
 
@@ -25,8 +26,8 @@ VALUES_AT_ONCE = 2**24  # of X made dense at a time
 def predict(source: Source, model_path: Path, out: str, decision: bool, as_json: bool, quiet: bool) -> None:
     """Write one label per row, with its decision values if asked for."""
     model, dataset = _load(source, model_path, labels_needed=False)
-    values = _decisions(model, dataset.X)
-    labels = _winners(model, values)
+    decisions = _decisions(model, dataset.X)
+    labels, values = decisions.labels, decisions.by_class
     lines: Iterable[str] = map(str, labels.tolist())
     if decision:
         columns = values[:, None] if values.ndim == 1 else values
@@ -58,9 +59,8 @@ def evaluate(source: Source, model_path: Path, plot: Path | None, as_json: bool,
             source.path,
             f"the label {unknown[0]!r} is not one of the model's: {', '.join(map(repr, classes.tolist()))}",
         )
-    values = _decisions(model, dataset.X)
-    predicted = _winners(model, values)
-    margins, _ = margins_of(y, values, classes)
+    decisions = _decisions(model, dataset.X)
+    predicted, margins = decisions.labels, decisions.margins(y)
     matrix = confusion_matrix(y, predicted, labels=classes)
     found, asked, right = matrix.sum(axis=1), matrix.sum(axis=0), matrix.diagonal()
     names = [str(label) for label in classes.tolist()]
@@ -120,16 +120,9 @@ def _load(source: Source, model_path: Path, *, labels_needed: bool) -> tuple[Any
     return model, dataset
 
 
-def _decisions(model: Any, X: Any) -> NDArray[np.float64]:
+def _decisions(model: Any, X: Any) -> Decisions:
     """Decision values, some rows at a time, so that sparse data is never dense all at once."""
-    step = max(1, VALUES_AT_ONCE // X.shape[1])
-    starts = range(0, X.shape[0], step)
-    return np.concatenate([model.decision_function(rows_for(model, X[k : k + step])) for k in starts])
-
-
-def _winners(model: Any, values: NDArray[np.float64]) -> NDArray[Any]:
-    winner = (values > 0).astype(np.intp) if values.ndim == 1 else values.argmax(axis=1)
-    return split(model)[1].classes_[winner]
+    return decide(model, X, max(1, VALUES_AT_ONCE // X.shape[1]))
 
 
 def _shares(part: NDArray[Any], whole: NDArray[Any]) -> list[float | None]:

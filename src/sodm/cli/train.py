@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from sklearn.pipeline import make_pipeline
 
 import sodm
-from sodm.cli.inputs import Source, dense_if_better, make_scaler, rows_for, split_rows
+from sodm.cli.deciding import decide
+from sodm.cli.inputs import Source, dense_if_better, make_scaler, split_rows
 from sodm.cli.limits import TimeIsUp, peak_memory_mb, time_limit
 from sodm.cli.machine import make_machine, why_chosen
 from sodm.cli.output import on_terminal, show
-from sodm.plots.margins import margins_of
 
 ROWS_TO_SCORE = 20_000  # training accuracy and margins are those of at most so many rows
 MARGINS_TO_KEEP = 10_000
@@ -101,8 +101,8 @@ def _facts(
     model: Any, machine: Any, X: Any, y: NDArray[Any], X_held: Any, y_held: Any
 ) -> tuple[dict[str, Any], NDArray[np.float64]]:
     rows = np.linspace(0, len(y) - 1, min(len(y), ROWS_TO_SCORE)).astype(np.int64)
-    decision = _decide(model, X[rows])
-    margins = np.sort(margins_of(y[rows], decision, machine.classes_)[0])
+    decision = decide(model, X[rows])
+    margins = np.sort(decision.margins(y[rows]))
     kept = margins[np.linspace(0, len(margins) - 1, min(len(margins), MARGINS_TO_KEEP)).astype(np.int64)]
     labels, counts = np.unique(y, return_counts=True)
     facts = {
@@ -119,21 +119,12 @@ def _facts(
         "iterations": int(np.max(machine.n_iter_)),
         "level": machine.history_[-1]["level"] if hasattr(machine, "stop_reason_") else None,
         "stopped_by": getattr(machine, "stop_reason_", None),
-        "train_accuracy": float(np.mean(_labels(machine, decision) == y[rows])),
+        "train_accuracy": float(np.mean(decision.labels == y[rows])),
         "margin_mean": float(margins.mean()),
         "margin_variance": float(margins.var()),
         "validation_rows": None if y_held is None else len(y_held),
         "validation_accuracy": None,
     }
     if y_held is not None:
-        facts["validation_accuracy"] = float(np.mean(_labels(machine, _decide(model, X_held)) == y_held))
+        facts["validation_accuracy"] = float(np.mean(decide(model, X_held).labels == y_held))
     return facts, kept
-
-
-def _decide(model: Any, X: Any) -> NDArray[np.float64]:
-    return model.decision_function(rows_for(model, X))
-
-
-def _labels(machine: Any, decision: NDArray[np.float64]) -> NDArray[Any]:
-    winner = (decision > 0).astype(np.intp) if decision.ndim == 1 else decision.argmax(axis=1)
-    return machine.classes_[winner]

@@ -136,10 +136,7 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):
         support = np.flatnonzero(np.any(trained.result.duals != 0, axis=0))
         counts = np.bincount(problem.codes[support], minlength=len(self.classes_))
         self.n_support_ = counts.astype(np.int32)
-        if problem.pairs:
-            sums = pair_sums(self.dual_coef_, self.n_support_)
-        else:
-            sums = self.dual_coef_.sum(axis=1)
+        sums = pair_sums(self.dual_coef_, self.n_support_) if problem.pairs else self.dual_coef_.sum(axis=1)
         self.intercept_ = sums * problem.kernel.offset
 
     # ---------------------------------------------------------------------------------------- decisions
@@ -155,9 +152,9 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):
         Returns
         -------
         ndarray, shape (n_samples,), (n_samples, n_classes) or (n_samples, n_pairs)
-            With two classes, positive for ``classes_[1]``. With more, by `decision_function_shape`: one column
-            per class, its votes and the margins that break ties (or f of the class, fitted against the
-            rest); or one per pair (0, 1), (0, 2), ..., (1, 2), ... of classes, positive for the first.
+            With two classes, positive for ``classes_[1]``. With more, by `decision_function_shape`: one
+            column per class, its votes and the margins that break ties (or f of the class, fitted against
+            the rest); or one per pair (0, 1), (0, 2), ..., (1, 2), ... of classes, positive for the first.
         """
         values = self._values(X)
         if values.shape[1] == 1:

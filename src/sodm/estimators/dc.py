@@ -15,6 +15,7 @@ from sodm.estimators.shared_parameters import (
     shows_all_parameters,
 )
 from sodm.estimators.trees import TreeClassifier
+from sodm.problem.pairs import spread_over_pairs
 from sodm.problem.problem import Problem
 from sodm.training.regions import Regions
 from sodm.training.trained import Trained
@@ -78,11 +79,15 @@ class DCClassifier(TreeClassifier):
             return super()._decide(X)
         kernel = self._evaluator()
         regions = self._regions.nearest(kernel, X)
-        values = np.zeros((X.shape[0], len(self.dual_coef_)))
+        values = np.zeros((X.shape[0], self._n_problems))
+        if self._one_against_one:
+            classes = np.repeat(np.arange(len(self.classes_)), self.n_support_)
         order = self._prepare(kernel)[1] if kernel.kernel.compiled else np.arange(len(self.support_))
         for k in np.unique(regions):
             rows, support = np.flatnonzero(regions == k), order[self._region_of_support[order] == k]
             coefficients = self.dual_coef_[:, support].T
+            if self._one_against_one:
+                coefficients = spread_over_pairs(coefficients.T, classes[support]).T
             if kernel.precomputed:
                 values[rows] = kernel.apply(X[rows][:, self.support_[support]], None, coefficients)
             elif len(support):

@@ -26,7 +26,7 @@ from sodm.files import atomic_write
 from sodm.model.errors import ModelFileError
 
 FORMAT = "sodm-model"
-VERSION = 1
+VERSION = 2  # 2: machines of pairs of classes
 HEADER = "header.json"
 FOLDER = "arrays/"
 ALIGNMENT = 64

@@ -1,16 +1,19 @@
 """LIBSVM model files: written so that svm-predict scores our machines, and read.
 
 LIBSVM decides between two classes by ``sum_s coef_s k(s, x) - rho``, positive for the first label. Between
-more it lets every pair vote, and the pair (i, j) sums over the support vectors of these two classes. Ours
-are one against the rest, and the largest f_i wins. So each class gets its own copies of the support vectors
-it uses, with coefficients that make the vote of (i, j) exactly f_i - f_j: the largest f_i then wins all its
-votes. Regressors are written and read as support vector regression ("epsilon_svr"), whose value is the sum.
+more it lets every pair vote, and the pair (i, j) sums over the support vectors of these two classes: so do
+machines of pairs, coefficient by coefficient. (Where votes are equal LIBSVM takes the first label, and
+`predict` the one with the larger margins.) In machines of one class against the rest the largest f_i wins. So
+each class gets its own copies of the support vectors it uses, with coefficients that make the vote of (i, j)
+exactly f_i - f_j: the largest f_i then wins all its votes. Regressors are written
+and read as support vector regression ("epsilon_svr"), whose value is the sum.
 """
 
 from __future__ import annotations
 
 import math
 import os
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -20,9 +23,10 @@ from sklearn.base import is_regressor
 
 from sodm.files import atomic_write
 from sodm.model.errors import ModelFileError
-from sodm.model.machines import expansion, split
+from sodm.model.machines import classes_of_support, expansion, in_pairs, split
 from sodm.model.scalers import affine
 from sodm.problem.kernels import Kernel
+from sodm.problem.pairs import linear_coefficients
 
 KERNEL_NAMES = {"linear": "linear", "poly": "polynomial", "rbf": "rbf", "sigmoid": "sigmoid"}
 _OURS = {theirs: ours for ours, theirs in KERNEL_NAMES.items()}
@@ -52,6 +56,8 @@ def to_libsvm(model: Any, path: str | os.PathLike[str]) -> dict[int, Any]:
     """
     scaler, machine = split(model)
     kernel, vectors, dual_coef, intercept = expansion(machine)
+    if in_pairs(machine):
+        kernel, vectors, dual_coef = machine._fitted_kernel, machine.support_vectors_, machine.dual_coef_
     if kernel.name not in KERNEL_NAMES:
         raise ValueError(
             f"LIBSVM model files have no kernel {kernel.name!r}, only {', '.join(KERNEL_NAMES)}."
@@ -62,7 +68,11 @@ def to_libsvm(model: Any, path: str | os.PathLike[str]) -> dict[int, Any]:
     labels = [] if regression else _integer_labels(machine.classes_)
     rows = sparse.csr_matrix(vectors, dtype=np.float64)
     ranges = None if scaler is None else _range_text(scaler)
-    order, which, coefficients, counts, rho = _pairwise(dual_coef, intercept)
+    if in_pairs(machine):
+        order, which, coefficients = list(range(len(labels))), np.arange(len(machine.support_)), dual_coef
+        counts, rho = machine.n_support_.tolist(), (-intercept).tolist()
+    else:
+        order, which, coefficients, counts, rho = _pairwise(dual_coef, intercept)
     kind = "epsilon_svr" if regression else "c_svc"
     lines = [f"svm_type {kind}", f"kernel_type {KERNEL_NAMES[str(kernel.name)]}"]
     if kernel.name == "poly":
@@ -130,7 +140,7 @@ def _range_text(scaler: Any) -> str:
 
 
 def from_libsvm(path: str | os.PathLike[str], *, n_features: int | None = None) -> Any:
-    """Read a LIBSVM model file of two classes (C-SVC or nu-SVC) or of regression (epsilon-SVR or nu-SVR).
+    """Read a LIBSVM model file of classes (C-SVC or nu-SVC) or of regression (epsilon-SVR or nu-SVR).
 
     Parameters
     ----------
@@ -147,8 +157,7 @@ def from_libsvm(path: str | os.PathLike[str], *, n_features: int | None = None) 
     Raises
     ------
     ModelFileError
-        If the file is no such model. More than two classes are refused: LIBSVM lets pairs of classes vote,
-        which machines of one class against the rest cannot repeat.
+        If the file is no such model.
     """
     from sodm.estimators.odm import ODMClassifier
     from sodm.estimators.odm_regressor import ODMRegressor
@@ -176,21 +185,30 @@ def from_libsvm(path: str | os.PathLike[str], *, n_features: int | None = None) 
         raise ModelFileError(path, f"the header of this LIBSVM model is not whole ({error})") from error
     if not all(math.isfinite(v) for v in (*rho, kernel.gamma, kernel.coef0)) or kernel.gamma < 0:
         raise ModelFileError(path, "the header of this LIBSVM model has numbers that make no sense")
-    if header.get("nr_class") != "2" or len(set(labels)) != 2 or len(rho) != 1:
-        raise ModelFileError(
-            path,
-            f"this LIBSVM model has {header.get('nr_class')} classes: only two can be read, since "
-            f"among more LIBSVM "
-            "lets pairs vote",
-        )
-    coefficients, rows = _read_vectors(path, first, total, n_features)
-    sign = 1.0 if labels[0] > labels[1] else -1.0  # LIBSVM's first label is positive, ours is the larger
+    n_classes = len(labels)
+    if (
+        header.get("nr_class") != str(n_classes)
+        or n_classes < 2
+        or len(set(labels)) != n_classes
+        or len(rho) != n_classes * (n_classes - 1) // 2
+    ):
+        raise ModelFileError(path, "the classes of this LIBSVM model do not fit each other")
+    coefficients, rows = _read_vectors(path, first, total, n_features, n_classes - 1)
+    counts = None
+    if n_classes == 2:
+        # LIBSVM's first label is positive, ours is the larger.
+        sign = 1.0 if labels[0] > labels[1] else -1.0
+        coefficients, intercept = sign * coefficients, np.array([-sign * rho[0]])
+    else:
+        counts = _counts(path, header.get("nr_sv", ""), n_classes, total)
+        order, coefficients, intercept = _by_class(labels, counts, coefficients, np.array(rho))
+        rows, counts = rows[order], counts[np.argsort(labels)]
     parameters: dict[str, Any] = {
         "kernel": _OURS[kernel_name],
         "gamma": kernel.gamma,
         "degree": kernel.degree,
         "coef0": kernel.coef0,
-        "fit_intercept": rho[0] != 0,
+        "fit_intercept": any(value != 0 for value in rho),
         "precision": "double",
     }
     machine: Any
@@ -203,12 +221,49 @@ def from_libsvm(path: str | os.PathLike[str], *, n_features: int | None = None) 
     machine.n_features_in_ = rows.shape[1]
     machine.support_ = np.arange(total)
     machine.support_vectors_ = rows
-    machine.dual_coef_ = sign * coefficients[None, :]
-    machine.intercept_ = np.array([-sign * rho[0]])
-    if kernel.name == "linear":
+    machine.dual_coef_, machine.intercept_ = coefficients, intercept
+    if counts is not None:
+        machine.n_support_ = counts
+    if kernel.name == "linear" and counts is not None:
+        machine.coef_ = linear_coefficients(coefficients, classes_of_support(machine), rows)
+    elif kernel.name == "linear":
         machine.coef_ = np.asarray(rows.T @ machine.dual_coef_.T).T
     machine._restore(kernel, "double")
     return machine
+
+
+def _counts(path: str | os.PathLike[str], text: str, n_classes: int, total: int) -> NDArray[np.int32]:
+    """How many support vectors each label has, which follow each other in that order."""
+    try:
+        counts = np.array([int(value) for value in text.split()], dtype=np.int64)
+    except ValueError:
+        counts = np.zeros(0, dtype=np.int64)
+    if len(counts) != n_classes or np.any(counts < 0) or np.any(counts > total) or counts.sum() != total:
+        raise ModelFileError(path, "nr_sv is not the number of support vectors of each class")
+    return counts.astype(np.int32)
+
+
+def _by_class(
+    labels: list[int], counts: NDArray[np.int32], coefficients: NDArray[np.float64], rho: NDArray[np.float64]
+) -> tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.float64]]:
+    """LIBSVM's pairs, in the order of its labels, as ours, in that of the sorted labels.
+
+    The order of the support vectors, their coefficients in that order, and the intercepts.
+    """
+    n, place = len(labels), np.argsort(np.argsort(labels))  # which of our classes each label is
+    theirs = np.repeat(np.arange(n), counts)
+    ours = place[theirs]
+    moved, intercept = np.zeros_like(coefficients), np.zeros(len(rho))
+    number = {pair: k for k, pair in enumerate(combinations(range(n), 2))}
+    for (i, j), k in number.items():
+        c, d = int(place[i]), int(place[j])
+        sign = 1.0 if c < d else -1.0  # positive is the first label there, the smaller one here
+        intercept[number[min(c, d), max(c, d)]] = -sign * rho[k]
+        for own, other, row in ((c, d, coefficients[j - 1]), (d, c, coefficients[i])):
+            at = ours == own
+            moved[other - 1 if other > own else other, at] = sign * row[at]
+    order = np.argsort(ours, kind="stable")
+    return order, moved[:, order], intercept
 
 
 def _read_header(path: str | os.PathLike[str]) -> tuple[dict[str, str], int]:
@@ -226,15 +281,21 @@ def _read_header(path: str | os.PathLike[str]) -> tuple[dict[str, str], int]:
 
 
 def _read_vectors(
-    path: str | os.PathLike[str], first: int, total: int, n_features: int | None
+    path: str | os.PathLike[str], first: int, total: int, n_features: int | None, n_coefficients: int
 ) -> tuple[NDArray[np.float64], Any]:
-    """The support vectors are LIBSVM text with the coefficient as label, read by the compiled parser."""
+    """The support vectors are LIBSVM text with the coefficient as label, read by the compiled parser.
+
+    Where there are several coefficients, only the last one is its label. They are returned with one row each.
+    """
     from sodm import _core
 
     parser = _core.LibsvmParser(False, -1 if n_features is None else n_features)
     with open(path, "rb") as file:
         lines_before = file.read(first).count(b"\n")
+        before: list[list[bytes]] = []
         while block := file.read(2**23):
+            if n_coefficients > 1:
+                block = _without_first(block + file.readline(), n_coefficients - 1, before)
             error = parser.feed(np.frombuffer(block, dtype=np.uint8), 1)
             if error is not None:
                 break
@@ -249,9 +310,22 @@ def _read_vectors(
     names = parser.label_names
     data, indices, indptr, numbers = parser.take(False, 1)
     try:
-        values = np.array([float(name) for name in names])[numbers]
+        values = np.array([float(name) for name in names])[numbers][None, :]
+        if n_coefficients > 1:
+            values = np.vstack([np.array(before, dtype=np.float64).reshape(total, -1).T, values])
     except ValueError as error_:
         raise ModelFileError(path, f"a coefficient is no number ({error_})") from error_
     if not np.isfinite(values).all():
         raise ModelFileError(path, "a coefficient is not finite")
     return values, sparse.csr_matrix((data, indices, indptr), shape=shape)
+
+
+def _without_first(block: bytes, count: int, taken: list[list[bytes]]) -> bytes:
+    """Whole lines without their first words, which are added to `taken`."""
+    lines = []
+    for line in block.splitlines():
+        words = line.split(None, count)
+        if words:
+            taken.append(words[:count])
+        lines.append(words[count] if len(words) > count else b"")
+    return b"\n".join(lines) + b"\n"

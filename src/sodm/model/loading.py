@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from importlib import import_module
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -84,7 +85,7 @@ def _build(reader: container.Reader, mmap: bool) -> Any:
     n_machines = _add_outputs(machine, reader.header)
     machine.intercept_ = reader.array("intercept")
     if machine.intercept_.shape != (n_machines,):
-        raise ValueError("the intercepts are not one number per class or target")
+        raise ValueError("the intercepts are not one number per machine or target")
     check_numbers(machine.intercept_)
     linear = not hasattr(machine, "kernel")
     if linear or machine.kernel == "linear":
@@ -93,7 +94,11 @@ def _build(reader: container.Reader, mmap: bool) -> Any:
         if machine.coef_.shape != shape or not np.isfinite(machine.coef_).all():
             raise ValueError("the linear coefficients are not finite numbers, one per output and feature")
     if not linear:
-        _add_kernel(machine, reader, n_machines, mmap)
+        pairs = _has_pairs(reader.header)
+        _add_kernel(machine, reader, len(machine.classes_) - 1 if pairs else n_machines, mmap)
+        if pairs:
+            counts, n_classes = reader.array("n_support"), len(machine.classes_)
+            machine.n_support_ = _counts_in(counts, n_classes, len(machine.support_))
     return _behind_scaler(machine, reader)
 
 
@@ -102,7 +107,11 @@ def _new_machine(header: dict[str, Any]) -> Any:
     name = header.get("machine")
     if name not in MACHINES:
         raise ValueError(f"it names the machine {str(name)[:60]!r}, which this sodm does not have")
-    machine = getattr(import_module(MACHINES[name]), name)(**parameters_in(header["parameters"]))
+    parameters = parameters_in(header["parameters"])
+    kind = getattr(import_module(MACHINES[name]), name)
+    if header["version"] < 2 and "multi_class" in signature(kind).parameters:
+        parameters["multi_class"] = "ovr"  # there was nothing else
+    machine = kind(**parameters)
     machine._check_parameters()
     n_features = header["n_features"]
     if not isinstance(n_features, int) or isinstance(n_features, bool) or n_features < 1:
@@ -121,10 +130,28 @@ def _add_outputs(machine: Any, header: dict[str, Any]) -> int:
         count, machine._flat = targets_in(header["targets"])
         return count
     machine.classes_ = labels_in(header["classes"])
-    return 1 if len(machine.classes_) == 2 else len(machine.classes_)
+    n_classes = len(machine.classes_)
+    if not _has_pairs(header):
+        return 1 if n_classes == 2 else n_classes
+    if n_classes < 3 or getattr(machine, "multi_class", "ovr") == "ovr":
+        raise ValueError("it has pairs of classes where there should be none")
+    return n_classes * (n_classes - 1) // 2
 
 
-def _add_kernel(machine: Any, reader: container.Reader, n_machines: int, mmap: bool) -> None:
+def _has_pairs(header: dict[str, Any]) -> bool:
+    return "n_support" in header["arrays"]
+
+
+def _counts_in(counts: NDArray[Any], n_classes: int, n_support: int) -> NDArray[np.int32]:
+    """How many support vectors each class has."""
+    if counts.dtype != np.int64 or counts.shape != (n_classes,) or np.any(counts < 0):
+        raise ValueError("the numbers of support vectors are not one per class")
+    if counts.sum() != n_support or np.any(counts > n_support):
+        raise ValueError("the classes do not have as many support vectors as there are")
+    return counts.astype(np.int32)
+
+
+def _add_kernel(machine: Any, reader: container.Reader, n_rows: int, mmap: bool) -> None:
     """Kernel, support vectors and their coefficients; the clusters of early prediction."""
     n_features = machine.n_features_in_
     kernel, precision = kernel_in(reader.header["kernel"])
@@ -133,13 +160,13 @@ def _add_kernel(machine: Any, reader: container.Reader, n_machines: int, mmap: b
     precomputed = kernel.name == "precomputed"
     support, dual_coef = reader.array("support"), reader.array("dual_coef")
     vectors = np.empty((0, 0)) if precomputed else rows_in("sv", reader, mmap)
-    if dual_coef.shape != (n_machines, len(support)):
+    if dual_coef.shape != (n_rows, len(support)):
         raise ValueError("the numbers of outputs, support vectors and coefficients do not fit each other")
     if vectors.shape != ((0, 0) if precomputed else (len(support), n_features)):
         raise ValueError("the support vectors do not have the shape they should have")
     check_numbers(dual_coef)
-    n_rows = n_features if precomputed else np.iinfo(np.int64).max
-    if support.dtype != np.int64 or np.any(support < 0) or np.any(support >= n_rows):
+    most = n_features if precomputed else np.iinfo(np.int64).max
+    if support.dtype != np.int64 or np.any(support < 0) or np.any(support >= most):
         raise ValueError("a support vector is numbered beyond the training rows")
     machine.support_, machine.dual_coef_, machine.support_vectors_ = support, dual_coef, vectors
     machine._restore(kernel, precision)

@@ -10,6 +10,7 @@ from sklearn.pipeline import Pipeline
 
 from sodm.model.scalers import kind_of
 from sodm.problem.kernels import Kernel
+from sodm.problem.pairs import spread_over_pairs
 
 # The machines by name, and where they are. A file can name nothing else.
 MACHINES = {
@@ -50,6 +51,16 @@ def has_kernel(machine: Any) -> bool:
     return hasattr(machine, "support_vectors_")
 
 
+def in_pairs(machine: Any) -> bool:
+    """Whether the machine decides by the votes of pairs of classes."""
+    return bool(getattr(machine, "_one_against_one", False))
+
+
+def classes_of_support(machine: Any) -> NDArray[np.int64]:
+    """The number of the class of each support vector of a machine of pairs, which has them class by class."""
+    return np.repeat(np.arange(len(machine.classes_)), machine.n_support_)
+
+
 def regions_of(machine: Any) -> Any | None:
     """The clusters of a machine that decides by the nearest one, None for all others."""
     return getattr(machine, "_regions", None)
@@ -63,7 +74,8 @@ def machines_of(machine: Any) -> Any | None:
 def expansion(machine: Any) -> tuple[Kernel, Any, NDArray[np.float64], NDArray[np.float64]]:
     """A machine as a sum over support vectors: kernel, vectors, coefficients and intercepts.
 
-    A linear decision is one vector per class, its coefficients.
+    A linear decision is one vector per class, its coefficients. Of machines of pairs each pair has a row of
+    coefficients, zero for the support vectors of other classes.
     """
     if regions_of(machine) is not None:
         raise ValueError(
@@ -76,6 +88,9 @@ def expansion(machine: Any) -> tuple[Kernel, Any, NDArray[np.float64], NDArray[n
             "support vectors: fit it with regions=None to convert it."
         )
     if has_kernel(machine) and machine._fitted_kernel.name != "linear":
-        return machine._fitted_kernel, machine.support_vectors_, machine.dual_coef_, machine.intercept_
+        coefficients = machine.dual_coef_
+        if in_pairs(machine):
+            coefficients = spread_over_pairs(coefficients, classes_of_support(machine))
+        return machine._fitted_kernel, machine.support_vectors_, coefficients, machine.intercept_
     coefficients = np.asarray(machine.coef_, dtype=np.float64)
     return Kernel("linear"), coefficients, np.eye(len(coefficients)), machine.intercept_

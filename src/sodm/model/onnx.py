@@ -1,9 +1,10 @@
 """Machines as ONNX graphs of plain operators, for onnxruntime and others.
 
 The graph takes ``X``, shape (n, n_features), and gives ``label``, shape (n,), and ``decision``, shape (n,)
-for two classes or (n, n_classes); of a regressor ``value``, shape (n,) or (n, n_targets). In float32 the
-decision agrees with ours to about 1e-4 times the sum of the absolute coefficients at most, usually far
-better; in float64 to about 1e-6 times it (the precision of our own kernel values, or 1e-12 with
+for two classes or (n, n_classes), which of machines of pairs are votes, with margins to break ties; of a
+regressor ``value``, shape (n,) or (n, n_targets). In float32 the decision agrees with ours to about 1e-4
+times the sum of the absolute coefficients at most, usually far better; in float64 to about 1e-6 times it (the
+precision of our own kernel values, or 1e-12 with
 ``precision="double"``).
 """
 
@@ -18,8 +19,9 @@ from scipy import sparse
 from sklearn.base import is_regressor
 
 from sodm.files import atomic_write
-from sodm.model.machines import expansion, split
+from sodm.model.machines import expansion, in_pairs, split
 from sodm.model.scalers import affine
+from sodm.problem.pairs import pairs_of
 
 OPSET = 17
 KERNELS = ("linear", "rbf", "poly", "sigmoid")
@@ -66,6 +68,8 @@ def to_onnx(
     rows = "X" if scaler is None else _scaled(graph, scaler)
     number = helper.np_dtype_to_tensor_dtype(graph.dtype)
     values = _decision(graph, machine, rows)
+    if in_pairs(machine):
+        values = _votes(graph, values, len(machine.classes_))
     outputs = _value_outputs if is_regressor(machine) else _class_outputs
     proto = helper.make_graph(
         graph.nodes,
@@ -139,6 +143,22 @@ def _decision(graph: _Graph, machine: Any, rows: str) -> str:
         else:
             values = graph("Tanh", values)
     return graph("Add", graph("MatMul", values, graph.constant(dual_coef.T)), bias)
+
+
+def _votes(graph: _Graph, decision: str, n_classes: int) -> str:
+    """Votes of the pairs and margins that break ties, as `sodm.problem.pairs.votes`, shape (n, n_classes)."""
+    from onnx import TensorProto
+
+    first, second = pairs_of(n_classes).T
+    sides = np.eye(n_classes)[first] - np.eye(n_classes)[second]  # of each pair, +1 its first class
+    number = TensorProto.FLOAT if graph.dtype == np.float32 else TensorProto.DOUBLE
+    won = graph("Cast", graph("GreaterOrEqual", decision, graph.constant(0.0)), to=number)
+    counts = graph("MatMul", won, graph.constant(sides))  # wins of the first sides minus those of the second
+    counts = graph("Add", counts, graph.constant(np.arange(n_classes)))  # class c is the second of c pairs
+    margins = graph("MatMul", decision, graph.constant(sides))
+    size = graph("Add", graph("Abs", margins), graph.constant(1.0))
+    share = graph("Div", margins, graph("Mul", size, graph.constant(3.0)))
+    return graph("Add", counts, share)
 
 
 def _label_values(classes: NDArray[Any]) -> NDArray[Any]:

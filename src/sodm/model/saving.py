@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sodm.model import container
 from sodm.model.header import kernel_out, labels_out, parameters_out, plain, targets_out
-from sodm.model.machines import NUMBERS_OF_THE_FIT, has_kernel, machines_of, regions_of, split
+from sodm.model.machines import NUMBERS_OF_THE_FIT, has_kernel, in_pairs, machines_of, regions_of, split
 from sodm.model.row_arrays import machines_out, regions_out, rows_out
 from sodm.model.scalers import take_apart
 
@@ -80,6 +80,8 @@ def save(
         arrays["support"] = np.asarray(machine.support_, dtype=np.int64)
         arrays["dual_coef"] = np.asarray(machine.dual_coef_, dtype=np.float64)
         arrays |= rows_out("sv", machine.support_vectors_)
+        if in_pairs(machine):
+            arrays["n_support"] = np.asarray(machine.n_support_, dtype=np.int64)
     regions = regions_of(machine)
     if regions is not None:
         arrays |= regions_out(regions, machine._region_of_support)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -109,8 +112,8 @@ class MarginDistributionDisplay:
             The true labels.
         sample_weight : array-like of shape (n_samples,), default=None
         pos_label : label, default=None
-            With several classes: show only the margins of this class against the rest. With two classes it
-            changes nothing, as y f(x) is the same from either side.
+            With several classes: show only the margins of this class against the rest, or of its pairs. With
+            two classes it changes nothing, as y f(x) is the same from either side.
         theta : float, default=None
             Half the width of the dead zone; None takes the estimator's own, if it has one.
         name : str, default=None
@@ -144,8 +147,9 @@ class MarginDistributionDisplay:
             theta = getattr(core, "theta", None)
         return cls.from_predictions(
             y,
-            estimator.decision_function(X),
+            _in_pairs(core, partial(estimator.decision_function, X)),
             classes=estimator.classes_,
+            pairs=_has_pairs(core),
             sample_weight=sample_weight,
             pos_label=pos_label,
             theta=theta,
@@ -161,6 +165,7 @@ class MarginDistributionDisplay:
         decision: ArrayLike,
         *,
         classes: ArrayLike | None = None,
+        pairs: bool = False,
         sample_weight: ArrayLike | None = None,
         pos_label: Any = None,
         theta: float | None = None,
@@ -178,6 +183,10 @@ class MarginDistributionDisplay:
             one value per instance, positive for the second class.
         classes : array-like, default=None
             All classes in order; None takes the sorted labels that occur in `y_true`.
+        pairs : bool, default=False
+            The columns of `decision` are those of the pairs (0, 1), (0, 2), ..., (1, 2), ... of classes,
+            positive for the first (``decision_function_shape="ovo"``): there is a margin for each instance
+            and pair that it is in.
         sample_weight : array-like of shape (n_samples,), default=None
         pos_label : label, default=None
         theta : float, default=None
@@ -197,7 +206,7 @@ class MarginDistributionDisplay:
         ...     [0, 1, 1], [-1.1, 0.8, -0.1], theta=0.4
         ... )  # doctest: +SKIP
         """
-        margins, weights = margins_of(y_true, decision, classes, pos_label, sample_weight)
+        margins, weights = margins_of(y_true, decision, classes, pos_label, sample_weight, pairs)
         display = cls(margins, sample_weight=weights, theta=theta, name=name)
         return display.plot(ax=ax, **plot_options)
 
@@ -308,8 +317,9 @@ def margins_of(
     classes: ArrayLike | None = None,
     pos_label: Any = None,
     sample_weight: ArrayLike | None = None,
+    pairs: bool = False,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
-    """Margins y_k f_k, one per instance and shown class, and the weights that go with them."""
+    """Margins y_k f_k, one per instance and shown class or pair, and the weights that go with them."""
     y = column_or_1d(y_true)
     f = check_array(decision, ensure_2d=False, dtype=np.float64, input_name="decision")
     check_consistent_length(y, f)
@@ -335,6 +345,8 @@ def margins_of(
                 "y has a single class: pass classes=[negative, positive] to say which side it is on."
             )
         return np.where(y == labels[1], f, -f), weights
+    if pairs:
+        return _pair_margins(y, f, labels, pos_label, weights)
     if f.shape[1] != len(labels):
         raise ValueError(
             f"decision has {f.shape[1]} columns, but there are {len(labels)} classes: pass all of them, in "
@@ -345,6 +357,51 @@ def margins_of(
     if weights is not None:
         weights = np.repeat(weights, len(columns))
     return (signs * f[:, columns]).ravel(), weights
+
+
+def _pair_margins(
+    y: NDArray[Any],
+    f: NDArray[np.float64],
+    labels: NDArray[Any],
+    pos_label: Any,
+    weights: NDArray[np.float64] | None,
+) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+    """A margin for each instance and pair of classes that it is in; f has a column for each pair."""
+    pairs = list(combinations(labels.tolist(), 2))
+    if f.shape[1] != len(pairs):
+        raise ValueError(
+            f"decision has {f.shape[1]} columns, but there are {len(pairs)} pairs of {len(labels)} classes: "
+            "pass all classes, in order, as classes=."
+        )
+    margins, counts = [], []
+    for column, (a, b) in zip(f.T, pairs, strict=True):
+        if pos_label is not None and pos_label not in (a, b):
+            continue
+        for rows, sign in ((y == a, 1.0), (y == b, -1.0)):
+            margins.append(sign * column[rows])
+            counts.append(rows)
+    own = None if weights is None else np.concatenate([weights[rows] for rows in counts])
+    return np.concatenate(margins), own
+
+
+def _has_pairs(core: Any) -> bool:
+    """Whether a classifier can say what each pair of classes decides."""
+    if len(getattr(core, "classes_", ())) < 3:
+        return False
+    return getattr(core, "_one_against_one", False) or (
+        getattr(core, "decision_function_shape", None) == "ovo" and not hasattr(core, "multi_class")
+    )
+
+
+def _in_pairs(core: Any, decide: Callable[[], Any]) -> Any:
+    """What `decide` gives, the classifier in it asked for pairs if it has some: votes are no margins."""
+    if not _has_pairs(core):
+        return decide()
+    before, core.decision_function_shape = core.decision_function_shape, "ovo"
+    try:
+        return decide()
+    finally:
+        core.decision_function_shape = before
 
 
 def _checked_weights(sample_weight: ArrayLike | None, margins: NDArray[np.float64]) -> NDArray[np.float64]:

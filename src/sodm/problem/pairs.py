@@ -92,6 +92,31 @@ def votes(decision: Array, n_classes: int) -> Array:
     return counts + margins / (3 * (np.abs(margins) + 1))
 
 
+def spread_over_pairs(coefficients: Array, codes: Index) -> Array:
+    """A row of coefficients for each pair, zero for the rows of other classes, shape (n_pairs, n).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> spread_over_pairs(np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]), np.array([0, 1, 2])).tolist()
+    [[1.0, 2.0, 0.0], [4.0, 0.0, 3.0], [0.0, 5.0, 6.0]]
+    """
+    first, second = pairs_of(len(coefficients) + 1).T
+    out = np.where(codes == first[:, None], coefficients[second - 1], 0.0)
+    return np.where(codes == second[:, None], coefficients[first], out)
+
+
+def at_rows_of_pairs(decision: Array, codes: Index) -> Array:
+    """Of f of all pairs at some rows those of the pairs of each row: (n_pairs, n) to (n_classes - 1, n)."""
+    n_classes = int(1 + np.sqrt(1 + 8 * len(decision))) // 2
+    number = np.zeros((n_classes, n_classes), dtype=np.int64)
+    first, second = pairs_of(n_classes).T
+    number[first, second] = number[second, first] = np.arange(len(first))
+    others = np.arange(n_classes - 1)[:, None]
+    others = others + (others >= codes)  # row r belongs to the pair with class r, or r + 1 from its own on
+    return decision[number[codes, others], np.arange(len(codes))]
+
+
 def tagged(coefficients: Array, codes: Index) -> Array:
     """Coefficients with one row more: the class of each support vector, counted from 1; 0 for other rows.
 

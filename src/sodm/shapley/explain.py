@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from sodm.estimators.linear import LinearODMClassifier
 from sodm.estimators.threads import threads_for
 from sodm.problem.csr import check_sparse
+from sodm.problem.pairs import spread_over_pairs
 from sodm.shapley.explanation import Explanation
 from sodm.shapley.product_sum import Linear, ProductSum, dense
 
@@ -140,9 +141,13 @@ def _form(core: Any) -> ProductSum | Linear:
             "explain takes the kernels 'rbf', 'laplacian' and 'linear', which are products or sums over "
             f"features; this machine has the kernel {name}."
         )
+    coefficients = core.dual_coef_
+    if getattr(core, "_one_against_one", False):
+        classes = np.repeat(np.arange(len(core.classes_)), core.n_support_)
+        coefficients = spread_over_pairs(coefficients, classes)
     return ProductSum(
         dense(core.support_vectors_),
-        np.ascontiguousarray(core.dual_coef_, dtype=np.float64),
+        np.ascontiguousarray(coefficients, dtype=np.float64),
         np.atleast_1d(np.asarray(core.intercept_, dtype=np.float64)),
         float(kernel.gamma),
         kernel.name == "laplacian",

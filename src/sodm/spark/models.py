@@ -125,6 +125,8 @@ def slim(machine: Any, n_threads: int) -> Any:
 
     lean = copy(machine)
     lean.n_jobs = n_threads
+    if hasattr(lean, "decision_function_shape"):
+        lean.decision_function_shape = "ovr"  # one raw value per class
     for name in ("history_", "_past", "_duals"):
         lean.__dict__.pop(name, None)
     return lean

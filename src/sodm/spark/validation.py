@@ -20,7 +20,7 @@ from sodm.spark.blocks import PackedBlock, in_form
 from sodm.spark.broadcasts import broadcast
 from sodm.spark.rows import ClusterRows
 from sodm.spark.sums import sum_over_blocks
-from sodm.trees.local import decide
+from sodm.trees.local import decide, machine_coefficients
 from sodm.trees.probe import classes_of
 
 Array = NDArray[np.float64]
@@ -56,10 +56,11 @@ class ValidationRows:
         with ExitStack() as stack:
             pieces = []
             for index in np.array_split(support, n_pieces):
-                coefficients = problem.signs[:, index] * duals[:, index]
+                coefficients = machine_coefficients(problem.signs[:, index], duals[:, index], problem.pairs)
                 piece = training.take(index)[0], np.ascontiguousarray(coefficients)
                 pieces.append(stack.enter_context(broadcast(context, piece)))
-            return self._accuracy(problem.classes, partial(_values_of_pieces, kernel, pieces))
+            values = partial(_values_of_pieces, kernel, pieces, problem.pairs)
+            return self._accuracy(problem.classes, values, problem.pairs)
 
     def accuracy_of(self, values: Callable[[Any], Array], classes: NDArray[Any]) -> float:
         """Of a function of rows, which is called on the executors."""
@@ -70,7 +71,7 @@ class ValidationRows:
         w = np.ascontiguousarray(w)
         return self._accuracy(maker.classes, partial(_values_of_weights, maker.bias, maker.n_threads, w))
 
-    def _accuracy(self, classes: NDArray[Any], values: Callable[[Any], Array]) -> float:
+    def _accuracy(self, classes: NDArray[Any], values: Callable[[Any], Array], pairs: bool = False) -> float:
         """The share of rows that are given their own class.
 
         Parameters
@@ -84,7 +85,8 @@ class ValidationRows:
 
         def count(block: PackedBlock) -> int:
             assert block.labels is not None
-            right = classes_of(values(in_form(block.rows, as_csr))) == encode(block.labels, classes)
+            given = classes_of(values(in_form(block.rows, as_csr)), pairs)
+            right = given == encode(block.labels, classes)
             return int(np.count_nonzero(right))
 
         with self.rows.passes:
@@ -96,11 +98,12 @@ def _transposed(values: Callable[[Any], Array], rows: Any) -> Array:
     return values(rows).T
 
 
-def _values_of_pieces(kernel: KernelEvaluator, pieces: list[Any], rows: Any) -> Array:
+def _values_of_pieces(kernel: KernelEvaluator, pieces: list[Any], pairs: bool, rows: Any) -> Array:
     """f of a machine in pieces."""
     n = rows.shape[0]
     block = Block(rows, np.arange(n), np.empty((0, n)), np.empty(n))
-    return np.sum([decide(kernel, block, *piece.value) for piece in pieces], axis=0)
+    machines = (piece.value for piece in pieces)
+    return np.sum([decide(kernel, block, own, coef, pairs) for own, coef in machines], axis=0)
 
 
 def _values_of_weights(bias: float, n_threads: int, w: Array, rows: Any) -> Array:

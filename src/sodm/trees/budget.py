@@ -27,6 +27,7 @@ from sodm.engines.base import Block, Table
 from sodm.partition.basis import greedy_pivots
 from sodm.problem.evaluator import KernelEvaluator
 from sodm.problem.losses import Loss
+from sodm.problem.pairs import pairs_of
 from sodm.problem.problem import Problem
 from sodm.solvers.result import SolveResult
 from sodm.training.context import Context
@@ -57,17 +58,46 @@ def compress(problem: Problem, result: SolveResult, budget: int, context: Contex
     table = Table(problem.rows, problem.signs, problem.weights)
     sample = np.sort(rng.permutation(n)[: max(FEWEST_ROWS, ROWS_PER_POINT * budget)])
     duals = np.zeros_like(problem.signs)
-    # Most steps are taken on an eighth of the sample, for an eighth of the price.
-    few, all_rows = (
-        _Reduced(kernel, problem.loss, table.take(basis), table.take(rows)) for rows in (sample[::8], sample)
-    )
-    for c in range(len(problem.signs)):
-        z = all_rows.solve(c, few.solve(c, np.zeros(len(basis))))
-        duals[c, basis] = problem.signs[c, basis] * all_rows.coefficients(z)
+    if problem.pairs:
+        _compress_pairs(kernel, problem, basis, sample, duals)
+    else:
+        # Most steps are taken on an eighth of the sample, for an eighth of the price.
+        few, all_rows = (
+            _Reduced(kernel, problem.loss, table.take(basis), table.take(rows))
+            for rows in (sample[::8], sample)
+        )
+        for c in range(len(problem.signs)):
+            z = all_rows.solve(c, few.solve(c, np.zeros(len(basis))))
+            duals[c, basis] = problem.signs[c, basis] * all_rows.coefficients(z)
     reading = Probe(problem, kernel, len(result.decision[0]), context.seed).read(duals)
     # The coefficients are no duals of the problem, so there is no gap to speak of.
-    unknown = np.full(len(duals), np.nan)
+    unknown = np.full(len(result.gap), np.nan)
     return replace(result, duals=duals, decision=reading.decision, objective=reading.objective, gap=unknown)
+
+
+def _compress_pairs(
+    kernel: KernelEvaluator,
+    problem: Problem,
+    basis: NDArray[np.intp],
+    sample: NDArray[np.intp],
+    duals: Array,
+) -> None:
+    """Fill in the duals of each pair, on the basis points and the sample of its two classes."""
+    codes, share = problem.codes, len(sample) / len(problem.weights)
+    total = float(problem.weights.sum())
+    for c, d in pairs_of(len(duals) + 1).tolist():
+        points, rows = (index[(codes[index] == c) | (codes[index] == d)] for index in (basis, sample))
+        if len(points) == 0 or len(rows) == 0:
+            continue
+        place = np.where(codes[points] == c, d - 1, c), points
+        signs = np.where(codes == c, 1.0, -1.0)[None, :]
+        table = Table(problem.rows, signs, problem.weights)
+        # The sample stands for all rows: its weight over theirs is what W was multiplied by.
+        weight = float(problem.weights[rows].sum())
+        loss = replace(problem.loss, lam=problem.loss.lam * weight / (share * total))
+        reduced = _Reduced(kernel, loss, table.take(points), table.take(rows))
+        z = reduced.solve(0, np.zeros(len(points)))
+        duals[place] = problem.signs[place] * reduced.coefficients(z)
 
 
 class _Reduced:

@@ -34,7 +34,7 @@ class EvaluationRows:
         m = len(self.labels)
         block = Block(self.rows, np.arange(m), np.empty((len(duals), m)), np.ones(m))
         decision = machine_values(problem, kernel, duals, block)
-        return float(np.mean(problem.classes[classes_of(decision)] == self.labels))
+        return float(np.mean(problem.classes[classes_of(decision, problem.pairs)] == self.labels))
 
     def accuracy_of(self, values: Callable[[Any], NDArray[np.float64]], classes: NDArray[Any]) -> float:
         """The share of them that f, of shape (m, n_problems) for m rows, gives their own class."""

@@ -22,8 +22,10 @@ from sodm.engines.base import Arrays, Block, Slot
 from sodm.problem.evaluator import KernelEvaluator, Precision
 from sodm.problem.kernels import Kernel
 from sodm.problem.losses import Loss
+from sodm.problem.pairs import at_rows_of_pairs, codes_of, sums_of_pairs, tagged, untagged
 from sodm.solvers.certified import solve_certified
 from sodm.solvers.exact import solve
+from sodm.solvers.pairs import solve_pairs
 
 COARSER = 10.0
 ANY_VIOLATION = 1e6
@@ -59,6 +61,7 @@ class LocalSolver:
     tol: float
     max_iter: int
     seed: int
+    pairs: bool = False  # one machine for each pair of classes
 
     def __call__(self, block: Block, message: Arrays, slot: Slot) -> Arrays:
         began = time.perf_counter()
@@ -68,9 +71,12 @@ class LocalSolver:
             cache_bytes = min(cache_bytes, slot.memory)
         start, decision, exact = message.get("start"), None, message.get("exact", False)
         if message.get("lift"):
-            start, decision = None, decide(kernel, block, block, block.signs * message["start"])
+            coefficients = machine_coefficients(block.signs, message["start"], self.pairs)
+            start, decision = None, self._decide(kernel, block, block, coefficients)
         elif "model_coef" in message:
-            decision = decide(kernel, block, message["model_rows"], message["model_coef"])
+            decision = self._decide(kernel, block, message["model_rows"], message["model_coef"])
+        if decision is not None and self.pairs:
+            decision = at_rows_of_pairs(decision, codes_of(block.signs))
         offset = block.offset
         if "base_coef" in message:
             base = block.signs * decide(kernel, block, message["base_rows"], message["base_coef"])
@@ -83,19 +89,24 @@ class LocalSolver:
             "seed": self.seed,
             "start": start,
             "start_decision": decision,
-            "offset": offset,
             "stop": slot.stop,
         }
-        if exact:
-            result = solve_certified(kernel, rows, block.signs, block.weights, loss, tol=self.tol, **options)
+        problem = block.signs, block.weights, loss
+        if not exact:
+            options["violation"] = ANY_VIOLATION
+        tol = self.tol if exact else COARSER * self.tol
+        if self.pairs:
+            result = solve_pairs(kernel, rows, *problem, tol=tol, certified=exact, **options)
+        elif exact:
+            result = solve_certified(kernel, rows, *problem, tol=tol, offset=offset, **options)
         else:
-            options |= {"n_threads": slot.n_threads, "violation": ANY_VIOLATION}
-            tol = COARSER * self.tol
-            result = solve(kernel.source(rows), block.signs, block.weights, loss, tol=tol, **options)
+            options |= {"n_threads": slot.n_threads, "offset": offset}
+            result = solve(kernel.source(rows), *problem, tol=tol, **options)
         seconds = time.perf_counter() - began
         seen: Arrays = {}
         if "probe" in message:
-            seen["decision"] = decide(kernel, message["probe"], block, block.signs * result.duals)
+            coefficients = machine_coefficients(block.signs, result.duals, self.pairs)
+            seen["decision"] = self._decide(kernel, message["probe"], block, coefficients)
             seen["probe_seconds"] = time.perf_counter() - began - seconds
         return {
             **seen,
@@ -113,6 +124,9 @@ class LocalSolver:
             "seconds": seconds,
         }
 
+    def _decide(self, kernel: KernelEvaluator, block: Block, model_rows: Any, coefficients: Any) -> Any:
+        return decide(kernel, block, model_rows, coefficients, self.pairs)
+
     def _loss(self, block: Block, represented: float) -> Loss:
         """That of the part's own problem: W is the weight it represents."""
         return replace(self.loss, lam=self.loss.lam * (block.weights.sum() / represented))
@@ -123,10 +137,26 @@ def square(kernel: KernelEvaluator, block: Block) -> Any:
     return block.rows[:, block.columns] if kernel.precomputed else block.rows
 
 
-def decide(
-    kernel: KernelEvaluator, block: Block, model_rows: Any, coefficients: NDArray[np.float64]
+def machine_coefficients(
+    signs: NDArray[np.float64], duals: NDArray[np.float64], pairs: bool
 ) -> NDArray[np.float64]:
-    """f at the rows of a block, shape (n_problems, m); model rows may be rows, their numbers, or a block."""
+    """The coefficients of rows as `decide` takes them: those of pairs are tagged with the rows' classes."""
+    return tagged(signs * duals, codes_of(signs)) if pairs else signs * duals
+
+
+def decide(
+    kernel: KernelEvaluator,
+    block: Block,
+    model_rows: Any,
+    coefficients: NDArray[np.float64],
+    pairs: bool = False,
+) -> NDArray[np.float64]:
+    """f at the rows of a block, shape (n_problems, m); model rows may be rows, their numbers, or a block.
+
+    With `pairs` the coefficients are tagged (`sodm.problem.pairs.tagged`), and there is an f for each pair.
+    """
+    if pairs:
+        return _decide_pairs(kernel, block, model_rows, coefficients)
     if isinstance(model_rows, Block):
         at = np.flatnonzero(np.any(coefficients != 0, axis=0))
         if len(at) == 0:
@@ -136,3 +166,21 @@ def decide(
     if kernel.precomputed:
         return np.ascontiguousarray(kernel.apply(block.rows[:, model_rows], None, coefficients.T).T)
     return np.ascontiguousarray(kernel.apply(block.rows, model_rows, coefficients.T).T)
+
+
+def _decide_pairs(
+    kernel: KernelEvaluator, block: Block, model_rows: Any, coefficients: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """f of all pairs: the rows of each class have coefficients in the pairs of that class only."""
+    own, codes = untagged(coefficients)
+    of_class = np.zeros((len(own) + 1, len(own), block.rows.shape[0]))
+    for c in range(len(of_class)):
+        at = np.flatnonzero(codes == c)
+        if len(at) == 0:
+            continue
+        if isinstance(model_rows, Block):
+            rows = model_rows.columns[at] if kernel.precomputed else model_rows.rows[at]
+        else:
+            rows = model_rows[at]
+        of_class[c] = decide(kernel, block, rows, np.ascontiguousarray(own[:, at]))
+    return sums_of_pairs(of_class)

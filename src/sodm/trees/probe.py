@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 
 from sodm.engines.base import Arrays, Block, Table
 from sodm.problem.evaluator import KernelEvaluator
+from sodm.problem.pairs import codes_of, pairs_of, votes
 from sodm.problem.problem import Problem
-from sodm.trees.local import decide
+from sodm.trees.local import decide, machine_coefficients
 
 Array = NDArray[np.float64]
 
@@ -31,6 +32,7 @@ class Reading:
     Attributes
     ----------
     decision : ndarray, shape (n_problems, P)
+        Of each class against the rest, or of each pair.
     objective, dual : ndarrays, shape (n_problems,)
         Of the problem of all rows; the gap is their sum.
     exact : bool
@@ -41,6 +43,7 @@ class Reading:
     objective: Array
     dual: Array
     exact: bool
+    pairs: bool = False
 
     @property
     def gap(self) -> Array:
@@ -50,7 +53,7 @@ class Reading:
     @property
     def classes(self) -> NDArray[np.intp]:
         """The class that each row is given, as a number."""
-        return classes_of(self.decision)
+        return classes_of(self.decision, self.pairs)
 
 
 class Probe:
@@ -81,6 +84,8 @@ class Probe:
         if self.rows_per_probed > 1 and rest > 0:
             # A row with dual 0 for all the others: then the weights add up to W, and the ridges are right.
             g, weights = np.hstack([g, np.zeros((len(g), 1))]), np.append(weights, rest)
+        if self.problem.pairs:
+            return self._read_pairs(duals, decision)
         objective, dual = np.empty(len(duals)), np.empty(len(duals))
         for c, signs in enumerate(block.signs):
             norm = float(np.sum(signs * g[c, : len(signs)] * decision[c])) / 2
@@ -88,18 +93,44 @@ class Probe:
             dual[c] = self.rows_per_probed * (norm + loss.dual(g[c], weights))
         return Reading(decision, objective, dual, self.rows_per_probed == 1.0)
 
+    def _read_pairs(self, duals: Array, decision: Array) -> Reading:
+        """Of each pair only its own rows count; W is the weight of all rows."""
+        block, total = self.block, float(self.problem.weights.sum())
+        codes, g = codes_of(block.signs), duals[:, block.columns]
+        objective, dual = np.zeros(len(decision)), np.zeros(len(decision))
+        for k, (c, d) in enumerate(pairs_of(len(duals) + 1).tolist()):
+            at = np.flatnonzero((codes == c) | (codes == d))
+            place = np.where(codes[at] == c, d - 1, c), at
+            own, weights = g[place], block.weights[at]
+            margins = block.signs[place] * decision[k, at]
+            norm = float(np.sum(own * margins)) / 2
+            # A row with dual 0 for all others, so that the weights add up to W and the ridges are right; its
+            # margin is where there is no loss.
+            weights, rest = np.append(weights, total - weights.sum()), total - weights.sum()
+            if rest <= 0:
+                weights = weights[:-1]
+            else:
+                own, margins = np.append(own, 0.0), np.append(margins, 1.0)
+            objective[k] = self.rows_per_probed * (norm + self.problem.loss.primal(margins, weights))
+            dual[k] = self.rows_per_probed * (norm + self.problem.loss.dual(own, weights))
+        return Reading(decision, objective, dual, self.rows_per_probed == 1.0, pairs=True)
+
 
 def machine_values(problem: Problem, kernel: KernelEvaluator, duals: Array, block: Block) -> Array:
     """f of the machine with these duals at the rows of a block, shape (n_problems, m)."""
-    coefficients = problem.signs * duals
+    coefficients = machine_coefficients(problem.signs, duals, problem.pairs)
     support = np.flatnonzero(np.any(duals != 0, axis=0))
     if len(support) == 0:
-        return np.zeros((len(duals), block.rows.shape[0]))
+        count = len(pairs_of(len(duals) + 1)) if problem.pairs else len(duals)
+        return np.zeros((count, block.rows.shape[0]))
     if kernel.precomputed:  # its rows are known by their numbers
-        return decide(kernel, block, support, coefficients[:, support])
-    return problem.rows.sum_over_rows(partial(decide, kernel, block), coefficients)
+        return decide(kernel, block, support, coefficients[:, support], problem.pairs)
+    return problem.rows.sum_over_rows(partial(decide, kernel, block, pairs=problem.pairs), coefficients)
 
 
-def classes_of(decision: Array) -> NDArray[np.intp]:
-    """The number of the class that each column of decisions means."""
+def classes_of(decision: Array, pairs: bool = False) -> NDArray[np.intp]:
+    """The number of the class that each column of decisions means, of classes or of pairs of them."""
+    if pairs:
+        n_classes = int(1 + np.sqrt(1 + 8 * len(decision))) // 2
+        return votes(decision.T, n_classes).argmax(axis=1)
     return (decision[0] > 0).astype(np.intp) if len(decision) == 1 else decision.argmax(axis=0)

@@ -30,11 +30,11 @@ from sodm.training.trained import Trained
 from sodm.trees.budget import compress
 from sodm.trees.checkpoint import Checkpoint, State
 from sodm.trees.history import Record, Seconds, Summary
-from sodm.trees.local import LocalSolver
+from sodm.trees.local import LocalSolver, machine_coefficients
 from sodm.trees.memory import most_needed, part_share
 from sodm.trees.merge import Group, MergeRule, Solved, rows_of
 from sodm.trees.pilot import EXACT_ROWS, Pilot, parts_for, sample
-from sodm.trees.probe import Probe, Reading, classes_of
+from sodm.trees.probe import Probe, Reading
 from sodm.trees.stop import EXACT, LAST, TIME, StopRule, changed
 
 Array = NDArray[np.float64]
@@ -105,6 +105,7 @@ class _Training:
             tol=tree.tol,
             max_iter=tree.max_iter,
             seed=context.seed,
+            pairs=problem.pairs,
         )
         self.engine = context.engine or ThreadEngine(context.n_threads, context.cache_bytes)
         self.checkpoint = None
@@ -193,7 +194,7 @@ class _Training:
         count = self.n_partitions or parts_for(self.n, pilot.share, tree.branching)
         parts = [np.arange(self.n)]
         if count > 1:
-            rows, classes, seed = self.problem.rows, classes_of(self.problem.signs), self.context.seed
+            rows, classes, seed = self.problem.rows, self.problem.codes, self.context.seed
             parts = rows_of(tree.partition.split(rows, classes, count, self.kernel, seed), count)
         groups = tree.merge.begin(parts)
         if self.problem.start is not None:
@@ -263,7 +264,8 @@ class _Training:
         at = np.flatnonzero(np.any(duals != 0, axis=0))
         rows = group.index[at]
         machine = rows if self.kernel.precomputed else self.problem.rows[rows]
-        return {"model_rows": machine, "model_coef": self.problem.signs[:, rows] * duals[:, at]}
+        coefficients = machine_coefficients(self.problem.signs[:, rows], duals[:, at], self.problem.pairs)
+        return {"model_rows": machine, "model_coef": coefficients}
 
     def _merge(self, solved: Sequence[Solved], level: int, seconds: Seconds) -> list[Group]:
         began = time.perf_counter()
