@@ -66,14 +66,16 @@ def test_svm_predict_scores_our_machines(tmp_path: Path, parameters: dict, inter
 
 
 @pytest.mark.usefixtures("svm_tools")
+@pytest.mark.parametrize("multi_class", ["ovo", "ovr"])
 @pytest.mark.parametrize("parameters", KERNELS, ids=IDS)
-def test_svm_predict_scores_several_classes(tmp_path: Path, parameters: dict) -> None:
-    machine = ODMClassifier(**parameters, fit_intercept=True).fit(
+def test_svm_predict_scores_several_classes(tmp_path: Path, parameters: dict, multi_class: Any) -> None:
+    machine = ODMClassifier(**parameters, fit_intercept=True, multi_class=multi_class).fit(
         IRIS[::2], np.array([7, -2, 5])[IRIS_Y[::2]]
     )
     to_libsvm(machine, tmp_path / "m.model")
     values = np.sort(machine.decision_function(IRIS), axis=1)
-    clear = values[:, -1] - values[:, -2] > 1e-4
+    # Where votes are equal LIBSVM takes the first class.
+    clear = values[:, -1] - values[:, -2] > (1e-4 if multi_class == "ovr" else 1 / 3)
     assert clear.sum() > 140
     predicted = np.array(svm_predict(tmp_path, IRIS, tmp_path / "m.model"))
     assert np.array_equal(predicted[clear], machine.predict(IRIS)[clear])
@@ -158,6 +160,53 @@ def test_what_libsvm_cannot_hold(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.usefixtures("svm_tools")
+@pytest.mark.parametrize("kernel", [0, 2], ids=["linear", "rbf"])
+def test_libsvm_models_of_several_classes_are_read(tmp_path: Path, kernel: int) -> None:
+    """LIBSVM's own model, its labels in the order in which they come: its pairs vote as before."""
+    y = np.array([5, -2, 7])[IRIS_Y]
+    order = np.random.default_rng(0).permutation(len(y))
+    lines = [f"{y[i]} " + " ".join(f"{j + 1}:{v!r}" for j, v in enumerate(IRIS[i].tolist())) for i in order]
+    (tmp_path / "rows").write_text("\n".join(lines) + "\n")
+    command = ["svm-train", "-q", "-t", str(kernel), "-g", "0.5", "rows", "m.model"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    machine = from_libsvm(tmp_path / "m.model", n_features=4)
+    theirs = SVC(kernel=("linear", "poly", "rbf")[kernel], gamma=0.5, decision_function_shape="ovo")
+    theirs.fit(IRIS, y)
+    machine.decision_function_shape = "ovo"
+    assert np.abs(machine.decision_function(IRIS) - theirs.decision_function(IRIS)).max() < 0.02
+    predicted = np.array(svm_predict(tmp_path, IRIS, tmp_path / "m.model"))
+    assert np.mean(predicted == machine.predict(IRIS)) > 0.99
+    sodm.save(machine, tmp_path / "m.sodm")
+    assert np.array_equal(sodm.load(tmp_path / "m.sodm").predict(IRIS), machine.predict(IRIS))
+    to_libsvm(machine, tmp_path / "again.model")
+    again = from_libsvm(tmp_path / "again.model", n_features=4)
+    again.decision_function_shape = "ovo"
+    assert np.allclose(again.decision_function(IRIS), machine.decision_function(IRIS), atol=1e-12)
+
+
+def test_libsvm_pairs_that_do_not_fit(tmp_path: Path) -> None:
+    text = (
+        "svm_type c_svc\nkernel_type linear\nnr_class 3\ntotal_sv 3\nrho 0 0 0\nlabel 1 2 3\n"
+        "nr_sv 1 1 1\nSV\n1 1 1:1 \n-1 1 1:2 \n-1 -1 1:3 \n"
+    )
+    path = tmp_path / "m.model"
+    path.write_text(text)
+    machine = from_libsvm(path)
+    machine.decision_function_shape = "ovo"
+    assert machine.decision_function([[1.0]]).tolist() == [[-1.0, -2.0, -1.0]]
+    for old, new, says in (
+        ("nr_sv 1 1 1", "nr_sv 1 1", "nr_sv"),
+        ("nr_sv 1 1 1", "nr_sv 2 2 -1", "nr_sv"),
+        ("rho 0 0 0", "rho 0", "classes"),
+        ("-1 1 1:2", "-1 1:2", "line|number"),
+        ("-1 1 1:2", "x 1 1:2", "number"),
+    ):
+        path.write_text(text.replace(old, new))
+        with pytest.raises(ModelFileError, match=says):
+            from_libsvm(path)
+
+
 GOOD = (
     "svm_type c_svc\nkernel_type linear\nnr_class 2\ntotal_sv 1\nrho 0\nlabel 1 0\nnr_sv 1 0\nSV\n1.5 1:2 \n"
 )
@@ -169,7 +218,7 @@ GOOD = (
         ("svm_type c_svc", "svm_type one_class", "not that of a classifier"),
         ("svm_type", "solver_type", "no LIBSVM model"),
         ("linear", "precomputed", "precomputed"),
-        ("nr_class 2", "nr_class 3", "3 classes"),
+        ("nr_class 2", "nr_class 3", "classes"),
         ("label 1 0", "label 1 1", "classes"),
         ("rho 0", "rho x", "not whole"),
         ("rho 0", "rho nan", "no sense"),

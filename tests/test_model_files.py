@@ -330,8 +330,37 @@ def test_random_bytes_and_other_files(tmp_path: Path) -> None:
 
 
 def test_a_future_version_names_the_remedy(tmp_path: Path, whole: bytes) -> None:
-    data = rebuilt(whole, lambda h: h.update(version=2, library="9.9"))
-    assert "upgrade sodm" in refused(tmp_path, data, "version 2, written by sodm '9.9'")
+    data = rebuilt(whole, lambda h: h.update(version=3, library="9.9"))
+    assert "upgrade sodm" in refused(tmp_path, data, "version 3, written by sodm '9.9'")
+
+
+def test_several_classes_of_version_1_are_one_against_the_rest(tmp_path: Path) -> None:
+    rows, y = load_iris(return_X_y=True)
+    machine = ODMClassifier(multi_class="ovr").fit(rows, y)
+    sodm.save(machine, tmp_path / "m.sodm")
+
+    def as_it_was(header: dict) -> None:
+        header["version"] = 1
+        for name in ("multi_class", "decision_function_shape"):
+            del header["parameters"][name]
+
+    (tmp_path / "old.sodm").write_bytes(rebuilt((tmp_path / "m.sodm").read_bytes(), as_it_was))
+    again = sodm.load(tmp_path / "old.sodm")
+    assert again.multi_class == "ovr"
+    np.testing.assert_array_equal(again.decision_function(rows), machine.decision_function(rows))
+
+
+def test_pairs_that_do_not_fit(tmp_path: Path) -> None:
+    rows, y = load_iris(return_X_y=True)
+    machine = ODMClassifier().fit(rows, y)
+    machine.n_support_ = machine.n_support_ + 1
+    sodm.save(machine, tmp_path / "m.sodm")
+    with pytest.raises(ModelFileError, match="as many support vectors"):
+        sodm.load(tmp_path / "m.sodm")
+    machine.n_support_ = machine.n_support_[:2]
+    sodm.save(machine, tmp_path / "m.sodm")
+    with pytest.raises(ModelFileError, match="one per class"):
+        sodm.load(tmp_path / "m.sodm")
 
 
 def test_paths_that_lead_elsewhere(tmp_path: Path, whole: bytes) -> None:

@@ -78,15 +78,18 @@ def test_fitted_attributes_of_two_classes(kernel: Any, loss: str) -> None:
     assert machine.n_features_in_ == rows.shape[1]
 
 
-def test_fitted_attributes_of_several_classes(digits: tuple[np.ndarray, np.ndarray]) -> None:
+@pytest.mark.parametrize(("multi_class", "rows", "machines"), [("ovo", 9, 45), ("ovr", 10, 10)])
+def test_fitted_attributes_of_several_classes(
+    digits: tuple[np.ndarray, np.ndarray], multi_class: Any, rows: int, machines: int
+) -> None:
     X, y = digits
-    machine = ODMClassifier().fit(X, y)
+    machine = ODMClassifier(multi_class=multi_class).fit(X, y)
     n_sv = len(machine.support_)
-    assert machine.dual_coef_.shape == (10, n_sv)
+    assert machine.dual_coef_.shape == (rows, n_sv)
     assert np.all(np.any(machine.dual_coef_ != 0, axis=0))
-    assert machine.intercept_.shape == (10,)
+    assert machine.intercept_.shape == (machines,)
     for name in ("n_iter_", "dual_gap_", "violation_", "objective_"):
-        assert getattr(machine, name).shape == (10,)
+        assert getattr(machine, name).shape == (machines,)
     decision = machine.decision_function(X)
     assert decision.shape == (600, 10)
     np.testing.assert_array_equal(machine.predict(X), machine.classes_[decision.argmax(axis=1)])
@@ -95,17 +98,21 @@ def test_fitted_attributes_of_several_classes(digits: tuple[np.ndarray, np.ndarr
 
 def test_several_classes_share_their_kernel_values(digits: tuple[np.ndarray, np.ndarray]) -> None:
     X, y = digits
-    together = ODMClassifier(random_state=0).fit(X, y).n_kernel_evaluations_
+    together = ODMClassifier(random_state=0, multi_class="ovr").fit(X, y).n_kernel_evaluations_
     apart = [ODMClassifier(random_state=0).fit(X, y == k).n_kernel_evaluations_ for k in range(10)]
     assert together < sum(apart) / 3
 
 
 def test_linear_coefficients() -> None:
     X, y = load_iris(return_X_y=True)
-    machine = ODMClassifier(kernel="linear", fit_intercept=True, precision="double").fit(X, y)
+    machine = ODMClassifier(kernel="linear", fit_intercept=True, precision="double", multi_class="ovr")
+    machine.fit(X, y)
     assert machine.coef_.shape == (3, 4) and machine.intercept_.shape == (3,)
     np.testing.assert_allclose(machine.decision_function(X), X @ machine.coef_.T + machine.intercept_)
     np.testing.assert_allclose(machine.coef_, machine.dual_coef_ @ machine.support_vectors_)
+    machine.set_params(multi_class="ovo", decision_function_shape="ovo").fit(X, y)
+    assert machine.coef_.shape == (3, 4) and machine.intercept_.shape == (3,)
+    np.testing.assert_allclose(machine.decision_function(X), X @ machine.coef_.T + machine.intercept_)
     machine.set_params(kernel="rbf").fit(X, y)
     assert not hasattr(machine, "coef_")
 
@@ -364,7 +371,9 @@ def test_an_indefinite_kernel_warns_once_and_ends() -> None:
 def test_convergence_warning_names_class_numbers_and_remedy() -> None:
     X, _ = rows_and_labels(200)
     y = np.array(["a", "b", "c"])[np.random.default_rng(0).integers(0, 3, size=200)]
-    expected = r"iterations for class .* at a relative duality gap of \d.*violation of \d.*Raise max_iter"
+    expected = (
+        r"iterations for classes 'a' and .* at a relative duality gap of \d.*violation of \d.*Raise max_iter"
+    )
     with pytest.warns(ConvergenceWarning, match=expected):
         ODMClassifier(loss="hinge", lam=1e5, max_iter=1).fit(X, y)
 

@@ -7,6 +7,8 @@ between fits that hold whatever the optimum is.
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -128,13 +130,29 @@ def test_several_classes_are_one_problem_each() -> None:
     y = np.array(["b", "c", "a", "d"])[(X[:, 0] > 0).astype(int) * 2 + (X[:, 1] > 0)]
     K = gram("rbf", X, X, gamma=0.5)
     for loss in ("odm", "hinge"):
-        machine = ODMClassifier(gamma=0.5, loss=loss, lam=30.0, **EXACT).fit(X, y)
+        machine = ODMClassifier(gamma=0.5, loss=loss, lam=30.0, multi_class="ovr", **EXACT).fit(X, y)
         f = machine.decision_function(X)
         for k, label in enumerate(machine.classes_):
             signs = np.where(y == label, 1.0, -1.0)
             objective, desired = quadratic_program(K, signs, np.ones(160), loss_of(machine))
             assert machine.objective_[k] == pytest.approx(objective, rel=1e-8)
             np.testing.assert_allclose(f[:, k], desired, atol=1e-4)
+
+
+def test_pairs_of_classes_are_one_problem_each() -> None:
+    """On the rows of the two classes, with W the weight of all rows."""
+    X, _ = rows_and_labels(160, seed=11)
+    y = np.array(["b", "c", "a", "d"])[(X[:, 0] > 0).astype(int) * 2 + (X[:, 1] > 0)]
+    for loss in ("odm", "hinge"):
+        machine = ODMClassifier(gamma=0.5, loss=loss, lam=30.0, decision_function_shape="ovo", **EXACT)
+        f = machine.fit(X, y).decision_function(X)
+        for k, (a, b) in enumerate(combinations(machine.classes_, 2)):
+            own = (y == a) | (y == b)
+            signs, K = np.where(y[own] == a, 1.0, -1.0), gram("rbf", X[own], X[own], gamma=0.5)
+            loss_of_pair = replace(loss_of(machine), lam=30.0 * own.mean())
+            objective, desired = quadratic_program(K, signs, np.ones(own.sum()), loss_of_pair)
+            assert machine.objective_[k] == pytest.approx(objective, rel=1e-8)
+            np.testing.assert_allclose(f[own, k], desired, atol=1e-4)
 
 
 # ---------------------------------------------------------------------------------- scikit-learn's machines

@@ -10,10 +10,10 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MinMaxScaler
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
-from sodm import MarginDistributionDisplay
+from sodm import MarginDistributionDisplay, ODMClassifier
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
@@ -73,6 +73,23 @@ def test_several_classes_give_one_margin_per_class():
     np.testing.assert_allclose(everything.margins.reshape(-1, 3), signs * f)
     second = MarginDistributionDisplay.from_estimator(machine, X, y, pos_label=1)
     np.testing.assert_allclose(second.margins, signs[:, 1] * f[:, 1])
+
+
+@pytest.mark.parametrize("shape", ["ovr", "ovo"])
+def test_pairs_of_classes_give_one_margin_for_each_pair_of_a_row(shape):
+    X, y = load_iris(return_X_y=True)
+    machine = make_pipeline(StandardScaler(), ODMClassifier(decision_function_shape=shape)).fit(X, y)
+    display = MarginDistributionDisplay.from_estimator(machine, X, y)
+    assert machine[-1].decision_function_shape == shape
+    f = machine.set_params(odmclassifier__decision_function_shape="ovo").decision_function(X)
+    expected = [f[y == 0, 0], -f[y == 1, 0], f[y == 0, 1], -f[y == 2, 1], f[y == 1, 2], -f[y == 2, 2]]
+    np.testing.assert_array_equal(display.margins, np.concatenate(expected))
+    weights = np.arange(1.0, 151)
+    last = MarginDistributionDisplay.from_predictions(y, f, pairs=True, pos_label=2, sample_weight=weights)
+    np.testing.assert_array_equal(last.margins, np.concatenate(expected[2:]))
+    np.testing.assert_array_equal(last.sample_weight[:50], weights[y == 0])
+    with pytest.raises(ValueError, match="3 pairs of 3 classes"):
+        MarginDistributionDisplay.from_predictions(y, f[:, :2], pairs=True)
 
 
 def test_pos_label_changes_nothing_with_two_classes(binary):

@@ -101,9 +101,18 @@ def test_the_rule_is_as_good_as_exact(d):
     np.testing.assert_allclose(ones, 1, atol=1e-11)
 
 
+def test_pairs_of_classes():
+    X, y = load_iris(return_X_y=True)
+    machine = ODMClassifier(precision="double", decision_function_shape="ovo").fit(X, y)
+    explanation = explain(machine, X[::20], X[1::10])
+    assert explanation.output_names == ["0 against 1", "0 against 2", "1 against 2"]
+    whole = explanation.values.sum(axis=1) + explanation.base_values
+    np.testing.assert_allclose(whole, machine.decision_function(X[::20]), rtol=1e-9, atol=1e-9)
+
+
 def test_several_classes():
     X, y = load_iris(return_X_y=True)
-    machine = ODMClassifier(precision="double").fit(X, y)
+    machine = ODMClassifier(precision="double", multi_class="ovr").fit(X, y)
     explanation = explain(machine, X[::20], X[1::10])
     n_outputs = len(machine.dual_coef_)
     assert explanation.values.shape == (8, 4, n_outputs) and explanation.base_values.shape == (8, n_outputs)

@@ -37,22 +37,26 @@ class ODMClassifier(KernelMachineClassifier):
         carries the coefficient of all.
     support_vectors_ : ndarray or sparse matrix of shape (n_SV, n_features)
         Those rows; empty if the kernel is precomputed.
-    dual_coef_ : ndarray of shape (1, n_SV) or (n_classes, n_SV)
-        Coefficients y_i g_i of the support vectors. With more than two classes there is one row per class,
-        that class against the rest, over the support vectors of any of them.
-    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+    dual_coef_ : ndarray of shape (1, n_SV), (n_classes - 1, n_SV) or (n_classes, n_SV)
+        Coefficients y_i g_i of the support vectors. With more than two classes laid out as in SVC: the
+        support vectors class by class, and for one of class c row d is the pair with class d < c, row d - 1
+        that with class d > c. With ``multi_class="ovr"`` one row per class.
+    n_support_ : ndarray of shape (n_classes,)
+        How many support vectors are of each class.
+    coef_ : ndarray of shape (1, n_features) or (n_machines, n_features)
         Coefficients of the features; only with the linear kernel.
-    intercept_ : ndarray of shape (1,) or (n_classes,)
+    intercept_ : ndarray of shape (1,) or (n_machines,)
         Zero unless fit_intercept.
-    n_iter_ : int or ndarray of shape (n_classes,)
-        Newton steps or sweeps; with more than two classes here and below one number per class.
-    dual_gap_ : float or ndarray of shape (n_classes,)
+    n_iter_ : int or ndarray of shape (n_machines,)
+        Newton steps or sweeps; with more than two classes here and below one number per pair (0, 1), (0, 2),
+        ..., (1, 2), ... of classes, or per class.
+    dual_gap_ : float or ndarray of shape (n_machines,)
         Bound on the relative duality gap, computed in double whatever `precision` is: how far the objective
         can be at most from the best of the problem as it was asked. If a warning says that the kernel is not
         positive semidefinite, it is the gap all the same, but no bound.
-    violation_ : float or ndarray of shape (n_classes,)
+    violation_ : float or ndarray of shape (n_machines,)
         Largest violation of the optimality conditions, in units of the margin.
-    objective_ : float or ndarray of shape (n_classes,)
+    objective_ : float or ndarray of shape (n_machines,)
         Value of the objective above.
     n_kernel_evaluations_ : int
         Kernel values computed during the fit.

@@ -172,7 +172,7 @@ def _output_names(core: Any, n_outputs: int) -> list[str] | None:
     if n_outputs == 1:
         return None
     classes = [str(name) for name in core.classes_.tolist()]
-    if n_outputs == len(classes):
+    if n_outputs == len(classes) and not getattr(core, "_one_against_one", False):
         return classes
     pairs = [f"{a} against {b}" for i, a in enumerate(classes) for b in classes[i + 1 :]]
     return pairs if len(pairs) == n_outputs else None
