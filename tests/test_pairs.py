@@ -212,14 +212,14 @@ def sodm_warning():
 @pytest.mark.parametrize(
     "tree",
     [
-        SODMClassifier(n_partitions=4, refine=True),
-        SODMClassifier(n_partitions=4, merge="lift"),
+        SODMClassifier(n_partitions=4, refine=True, multi_class="ovo"),
+        SODMClassifier(n_partitions=4, merge="lift", multi_class="ovo"),
         CascadeClassifier(n_partitions=4, feedback=2),
         DiPClassifier(n_partitions=2),
         DCClassifier(n_partitions=4),
         DCClassifier(n_partitions=3, early=True, fit_intercept=True),
-        SODMClassifier(n_partitions=2, budget=60),
-        SODMClassifier(n_partitions=2, loss="hinge"),
+        SODMClassifier(n_partitions=2, budget=60, multi_class="ovo"),
+        SODMClassifier(n_partitions=2, loss="hinge", multi_class="ovo"),
     ],
     ids=lambda tree: f"{type(tree).__name__}-{tree.n_partitions}-{tree.budget}-{tree.loss}",
 )
@@ -253,7 +253,7 @@ def test_a_part_may_lack_a_class():
     rng = np.random.default_rng(0)
     X = np.vstack([rng.normal(c, 0.3, (200, 2)) for c in (0, 2)] + [rng.normal((0, 2), 0.3, (6, 2))])
     y = np.repeat([0, 1, 2], [200, 200, 6])
-    tree = SODMClassifier(n_partitions=12, start="zero", stop_tol=1.0).fit(X, y)
+    tree = SODMClassifier(n_partitions=12, start="zero", stop_tol=1.0, multi_class="ovo").fit(X, y)
     assert tree.score(X, y) > 0.97
 
 

@@ -28,9 +28,13 @@ from sodm.problem.problem import Problem
 from sodm.problem.rows import canonical
 from sodm.training.trained import Trained
 
+FEW_VALUES = 2**18  # of X: read before a second thread is awake
+
 
 class KernelMachineClassifier(ClassifierMixin, KernelMachine):
     """Base of the classifiers with a kernel: everything but the trainer and its parameters."""
+
+    _auto: Literal["ovo", "ovr"] = "ovo"  # what multi_class="auto" is
 
     def __init__(
         self,
@@ -80,7 +84,8 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):
         X, y = validate_data(
             self, check_sparse(X), y, accept_sparse="csr", dtype=FLOATS, accept_large_sparse=True
         )
-        check_classification_targets(y)
+        if y.dtype.kind not in "iub":  # whole numbers are labels
+            check_classification_targets(y)
         X = self._check_kernel_matrix(canonical(X))
         return X, y, check_sample_weight(sample_weight, X.shape[0])
 
@@ -100,13 +105,14 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):
         weights = weights * class_weights(self.class_weight, classes, codes, weights)[codes]
         rows = self._with_weight(X, kept)
         if self.kernel != "precomputed":
-            folded = fold(rows, codes, weights, threads_for(self.n_jobs))
+            few = rows.shape[0] * rows.shape[1] < FEW_VALUES
+            folded = fold(rows, codes, weights, 1 if few else threads_for(self.n_jobs))
             rows, weights = rows.select(folded.first), folded.weights
             codes, kept = codes[folded.first], kept[folded.first]
         kernel = self._kernel_for(rows, weights, float(self.fit_intercept))
         # Two classes are one problem, classes_[1] being +1; more are one for each pair, or one for each class
         # against the rest.
-        pairs = len(classes) > 2 and self.multi_class != "ovr"
+        pairs = len(classes) > 2 and (self._auto if self.multi_class == "auto" else self.multi_class) == "ovo"
         if pairs:
             signs = pair_signs(codes, len(classes))
         else:

@@ -285,6 +285,7 @@ class ODMClassifierCV(ClassifierMixin, BaseEstimator):
             for name in ("kernel", "degree", "coef0", "upsilon", "loss", "class_weight", "tol")
         }
         shared |= {name: getattr(self, name) for name in ("cache_size", "random_state", "n_jobs")}
+        shared["multi_class"] = "ovr"  # the decisions that are searched and calibrated are those of classes
         limited = self.refit == "auto" and seconds is not None
         if self.refit == "scalable" or limited or (self.refit == "auto" and n_rows >= defaults.SCALABLE_FROM):
             return SODMClassifier(**shared, **chosen, time_limit=seconds, refine=limited)

@@ -86,6 +86,7 @@ class SODMClassifier(TreeClassifier):
     [8, 4]
     """
 
+    _auto = "ovr"  # regions correct machines of one class against the rest
     _machines: LocalMachines | None = None  # those of the regions
 
     def __init__(
@@ -119,6 +120,8 @@ class SODMClassifier(TreeClassifier):
                 "regions are found by the features of rows, and a precomputed or callable kernel tells none: "
                 "use regions=None."
             )
+        if self.multi_class == "ovo":
+            raise ValueError("regions correct machines of one class against the rest: use multi_class='ovr'.")
         if self.refine or self.budget is not None:
             raise ValueError("regions keep a machine each: they take no refine and no budget.")
 
@@ -132,7 +135,8 @@ class SODMClassifier(TreeClassifier):
     def _may_have_regions(self) -> bool:
         """Whether "auto" may look for regions: with what they have no answer for, it does not."""
         by_features = self.kernel not in ("precomputed", "linear") and not callable(self.kernel)
-        return by_features and self.n_partitions == "auto" and not self.refine and self.budget is None
+        whole = not self.refine and self.budget is None and self.multi_class != "ovo"
+        return by_features and whole and self.n_partitions == "auto"
 
     def _set_fitted(self, problem: Problem, trained: Trained, kept: NDArray[np.int64]) -> None:
         super()._set_fitted(problem, trained, kept)
@@ -147,6 +151,7 @@ class SODMClassifier(TreeClassifier):
         self.support_, self.support_vectors_, self.dual_coef_ = rows, problem.rows[where], coefficients
         self._machines = replace(trained.machines, members=place.astype(np.int64))
         self.intercept_ = np.zeros(len(coefficients))
+        self.n_support_ = np.bincount(problem.codes[where], minlength=len(self.classes_)).astype(np.int32)
 
     def _decide(self, X: Any) -> NDArray[np.float64]:
         if self._machines is None:

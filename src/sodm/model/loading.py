@@ -176,7 +176,7 @@ def _add_kernel(machine: Any, reader: container.Reader, n_rows: int, mmap: bool)
         )
     if "machines.bounds" in reader.header["arrays"]:
         machine._machines = machines_in(
-            reader, n_features, len(support), n_machines, float(machine.fit_intercept)
+            reader, n_features, len(support), n_rows, float(machine.fit_intercept)
         )
 
 
