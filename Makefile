@@ -68,7 +68,7 @@ bench-core: $(VENV)/.stamp-bench ## speed of the exact machine against its peers
 	$(BIN)/python benchmarks/core.py
 
 bench-trees: $(VENV)/.stamp-bench ## the tree machines: speed, accuracy, growth, budgets, threads
-	$(BIN)/python benchmarks/trees.py
+	$(BIN)/python benchmarks/trees.py && $(BIN)/python benchmarks/two_scales.py
 
 bench-linear: $(VENV)/.stamp-bench ## speed and accuracy of the linear machine against its peers
 	$(BIN)/python benchmarks/linear.py
