@@ -32,6 +32,7 @@ Index = NDArray[np.intp]
 
 BASE_PARTS, BASE_ROWS = 4, 500  # of f0
 PARTS, PART_ROWS = 8, 2000  # of the average that stands for Algorithm 1
+FIRST, CLEAR = 2, 5.0  # so many of them are enough if regions are better by so many standard errors, or worse
 LARGE = 4000
 TRIED = 8  # regions
 HELD_OUT = 3  # one row in so many
@@ -96,12 +97,16 @@ class Trial:
         block = Table(self.problem.rows, self.problem.signs, self.problem.weights).take(self.held)
         free = np.setdiff1d(np.arange(len(self.problem.weights)), self.held)
         averaged = self._draw(free, PARTS, PART_ROWS)
-        tasks = [self._part(rows, None, PARTS, probe=block) for rows in averaged]
-        parts = sum(result["decision"] for result in self._map(tasks)) / len(averaged)
-        halves, asked = self._halves(regions)
-        by_parts, by_small = self._good(parts, block), self._good(self._local(halves, asked), block)
-        if _gain(by_small, by_parts) <= WORTH_IT:
-            return None
+        by_small = self._good(self._local(*self._halves(regions)), block)
+        parts = np.zeros_like(block.signs)
+        for first, last in ((0, FIRST), (FIRST, PARTS)):  # the first ones may tell enough
+            tasks = [self._part(rows, None, PARTS, probe=block) for rows in averaged[first:last]]
+            parts += sum(result["decision"] for result in self._map(tasks))
+            gain = _gain(by_small, self._good(parts / last, block))
+            if gain <= WORTH_IT:
+                return None
+            if gain > CLEAR:
+                break
         bounds = np.cumsum([0, *map(len, held)])
         here = [np.arange(first, last) for first, last in pairwise(bounds)]
         by_large = self._good(self._local([rows for rows, _ in regions], here), block)
