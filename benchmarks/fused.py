@@ -1,4 +1,9 @@
-"""The fused RBF product K(A, B) v in single precision, and NumPy's way to the same numbers."""
+"""The fused RBF product K(A, B) v in single precision, and NumPy's way to the same numbers.
+
+Where features are many, a kernel value is an inner product and little else: there the product with 1, 10 and
+45 columns and the symmetric one are held against NumPy's sgemm of the same shape, which has neither the
+exponential nor the sum to make.
+"""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -12,6 +17,14 @@ from timing import best_of, isolated
 # Random dense points, and for 123 features also the rows of a9a, 11 % of whose values are not zero: the core
 # uses that, a matrix product does not.
 POINTS_AND_BARS = (("d = 8", 8.0), ("d = 22", 6.0), ("d = 123", 2.5), ("d = 123, rows of a9a", 2.5))
+MANY_FEATURES = (
+    (64, False),
+    (128, False),
+    (256, False),
+    (784, False),
+    (784, True),
+)  # the last: values 0 .. 255
+SGEMM_BAR = 0.85
 BLOCKS = (32, 64, 128, 256, 512, 1024)  # rows NumPy takes at a time: each is tried, the best counts
 
 
@@ -28,6 +41,26 @@ def rows(n: int, threads: int, repeat: int) -> Iterator[Row]:
         )
         if "symmetric" in ours:
             yield _row(f"fused K(X, X) v, {shape}", "NumPy blocks", ours["symmetric"], plain, n, None)
+    for features, pictures in MANY_FEATURES:
+        yield from _many_features(features, pictures, threads, repeat)
+
+
+def _many_features(features: int, pictures: bool, threads: int, repeat: int) -> Iterator[Row]:
+    shape = (8192, 4096, features)
+    seconds = isolated(
+        measure_many_features, threads, shape=shape, pictures=pictures, threads=threads, repeat=repeat
+    )
+    rate = 2e-9 * np.prod([float(size) for size in shape]) / seconds["sgemm"]
+    for what in ("1 column", "10 columns", "45 columns", "K(A, A), 1 column"):
+        yield Row(
+            f"fused product, {what}, d = {features}{', bytes' if pictures else ''}",
+            "sgemm of the same shape",
+            f"{seconds[what]:.3f} s",
+            f"{seconds['sgemm']:.3f} s",
+            seconds["sgemm"] / seconds[what],
+            None if what == "45 columns" else SGEMM_BAR,
+            note=f"sgemm {rate:.0f} billion multiplications and additions a second",
+        )
 
 
 def _row(what: str, against: str, seconds: float, other: dict[str, Any], n: int, bar: float | None) -> Row:
@@ -77,6 +110,40 @@ def measure_ours(n: int, points: str, threads: int, repeat: int) -> dict[str, An
         product = _core.symmetric_apply(b, weights, threads)
         result |= {"symmetric": seconds, "symmetric_sum": float(np.abs(product).sum())}
     return result
+
+
+def measure_many_features(
+    shape: tuple[int, int, int], pictures: bool, threads: int, repeat: int
+) -> dict[str, float]:
+    """Both sides in turns, in one process; the symmetric product by the pairs that sgemm would have made."""
+    from sodm import _core
+
+    n, m, features = shape
+    rng = np.random.default_rng(0)
+    A, B = (
+        rng.integers(0, 256, size=(k, features)).astype(np.float32) / np.float32(255)
+        if pictures
+        else rng.random((k, features), dtype=np.float32)
+        for k in (n, m)
+    )
+    kernel = _core.KernelFunction("rbf", 4.0 / features)
+    a = _core.Points.dense(A, kernel)
+    b = _core.Points.dense(B, kernel, like=a)
+    out = np.empty((n, m), np.float32)
+    weights = rng.standard_normal((45, n))
+    sides = {
+        "sgemm": lambda: np.matmul(A, B.T, out=out),
+        "1 column": lambda: _core.apply(a, b, weights[:1], threads),
+        "10 columns": lambda: _core.apply(a, b, weights[:10], threads),
+        "45 columns": lambda: _core.apply(a, b, weights, threads),
+        "K(A, A), 1 column": lambda: _core.symmetric_apply(a, weights[:1], threads),
+    }
+    best = dict.fromkeys(sides, np.inf)
+    for _ in range(repeat):
+        for name, run in sides.items():
+            best[name] = min(best[name], best_of(run, 1)[0])
+    best["K(A, A), 1 column"] *= m / (n / 2)
+    return best
 
 
 def measure_numpy(n: int, points: str, threads: int, repeat: int) -> dict[str, Any]:

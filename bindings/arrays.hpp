@@ -63,4 +63,12 @@ nb::ndarray<nb::numpy, T> to_numpy(std::vector<T>&& values, std::initializer_lis
     return nb::ndarray<nb::numpy, T>(kept->data(), shape, owner);
 }
 
+// The same of a buffer, which nobody has filled with zeros first.
+template <class T>
+nb::ndarray<nb::numpy, T> to_numpy(Buffer<T>&& values, std::initializer_list<std::size_t> shape) {
+    auto* kept = new Buffer<T>(std::move(values));
+    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<Buffer<T>*>(p); });
+    return nb::ndarray<nb::numpy, T>(kept->data(), shape, owner);
+}
+
 }  // namespace sodm::bindings

@@ -36,7 +36,7 @@ auto with_pair(const Points& a, const Points& b, F f) {
 }
 
 auto block(const Points& a, const Points& b, int n_threads) {
-    std::vector<double> out(static_cast<std::size_t>(a.n() * b.n()));
+    Buffer<double> out(static_cast<std::size_t>(std::max<Index>(1, a.n() * b.n())));
     {
         nb::gil_scoped_release nogil;
         PythonMonitor monitor;

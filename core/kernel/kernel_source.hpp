@@ -58,6 +58,8 @@ class KernelSource {
     // out[r * kTile + c] = k(row r, column c) for rows first..first+count-1 of the subset. Lanes beyond the
     // prepared columns, up to the next panel, are written too and mean nothing.
     virtual void tile(Subset rows, Index first, int count, Workspace<T>& work, T* out) const = 0;
+    // Whether k(i, j) and k(j, i) have the same bits.
+    virtual bool symmetric() const { return false; }
     // y[c] += sum_r a[r] k(row r, column c) for as many rows as wanted, without a tile. False if this source
     // cannot.
     virtual bool add_weighted(Subset, Index, int, Workspace<T>&, const T*, T*) const { return false; }
@@ -178,6 +180,7 @@ class PointKernel : public KernelSource<T> {
     double diagonal(Index i) const override { return x_.diagonal[static_cast<std::size_t>(i)]; }
     void load_columns(Subset columns, Index first, int count, Workspace<T>& work) const override;
     void tile(Subset rows, Index first, int count, Workspace<T>& work, T* out) const override;
+    bool symmetric() const override { return &x_ == &z_ && !x_.layout.sparse; }
     bool add_weighted(Subset rows, Index first, int count, Workspace<T>& work, const T* a,
                       T* y) const override;
 

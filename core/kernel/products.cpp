@@ -1,32 +1,69 @@
 #include "kernel/products.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <vector>
 
 namespace sodm {
 
 namespace {
+
 constexpr Index kSumRows = 192;  // rows whose weighted sum is taken in T before it is added in double
-}
+
+// The weights of several vectors, by groups of rows: of each group those vectors that are not zero there. In
+// one against one the rows of a class count in few of all problems.
+template <class T>
+struct GroupedWeights {
+    Index group;                     // rows of a group
+    std::vector<std::size_t> first;  // of each group in `vector`; one more
+    std::vector<int> vector;
+    std::vector<T> weight;  // group x vector.size()
+
+    GroupedWeights(const double* weights, Index n, int n_vectors, Index rows) : group(rows), first(1, 0) {
+        for (Index r = 0; r < n; r += group) {
+            const Index height = std::min(group, n - r);
+            for (int v = 0; v < n_vectors; ++v) {
+                const double* from = weights + v * n + r;
+                if (std::all_of(from, from + height, [](double w) { return w == 0; })) continue;
+                vector.push_back(v);
+                std::transform(from, from + height, std::back_inserter(weight),
+                               [](double w) { return static_cast<T>(w); });
+                weight.resize(vector.size() * static_cast<std::size_t>(group), T(0));
+            }
+            first.push_back(vector.size());
+        }
+    }
+};
+
+}  // namespace
 
 template <class T, class Out>
 void kernel_block(const KernelSource<T>& source, Subset rows, Subset columns, Out* out, Index ldo,
                   Threads& threads) {
     const int chunk = source.row_chunk();
+    // Of a square one triangle is evaluated, the other is its mirror image.
+    const bool square = source.symmetric() && rows.list == columns.list && rows.n == columns.n;
     std::vector<Workspace<T>> work(static_cast<std::size_t>(threads.count()));
     const Index n_tiles = (columns.n + kTile - 1) / kTile;
     threads.run(static_cast<std::size_t>(n_tiles), [&](std::size_t t, int worker) {
         const typename KernelSource<T>::Timed timed(source);
         Workspace<T>& w = work[static_cast<std::size_t>(worker)];
-        const Index c0 = static_cast<Index>(t) * kTile;
+        const Index c0 = (n_tiles - 1 - static_cast<Index>(t)) * kTile;  // the longest first
         const int width = static_cast<int>(std::min<Index>(kTile, columns.n - c0));
+        const Index end = square ? c0 + width : rows.n;
         w.tile.resize(static_cast<std::size_t>(chunk * kTile));
         source.load_columns(columns, c0, width, w);
-        for (Index r0 = 0; r0 < rows.n; r0 += chunk) {
-            const int height = static_cast<int>(std::min<Index>(chunk, rows.n - r0));
+        for (Index r0 = 0; r0 < end; r0 += chunk) {
+            const int height = static_cast<int>(std::min<Index>(chunk, end - r0));
+            const T* tile = w.tile.data();
             source.tile(rows, r0, height, w, w.tile.data());
-            for (int r = 0; r < height; ++r)
-                std::copy_n(w.tile.data() + r * kTile, width, out + (r0 + r) * ldo + c0);
+            for (int r = 0; r < height; ++r) std::copy_n(tile + r * kTile, width, out + (r0 + r) * ldo + c0);
+            if (!square) continue;
+            const int above = static_cast<int>(std::clamp<Index>(c0 - r0, 0, height));
+            for (int c = 0; c < width; ++c) {
+                Out* mirrored = out + (c0 + c) * ldo + r0;
+                for (int r = 0; r < above; ++r) mirrored[r] = static_cast<Out>(tile[r * kTile + c]);
+            }
         }
     });
 }
@@ -36,10 +73,11 @@ void kernel_apply(const KernelSource<T>& source, Subset rows, Subset columns, co
                   int n_vectors, double* out, Threads& threads) {
     const int chunk = source.row_chunk();
     const SimdOps<T>& ops = simd<T>();
-    std::vector<T> a(static_cast<std::size_t>(rows.n * n_vectors));
-    std::transform(weights, weights + rows.n * n_vectors, a.begin(),
-                   [](double w) { return static_cast<T>(w); });
-
+    const Index group = std::min<Index>(chunk, kTile);  // a whole number of them is a chunk
+    const bool several = n_vectors > 1;
+    const GroupedWeights<T> grouped(weights, several ? rows.n : 0, n_vectors, group);
+    std::vector<T> a;
+    if (!several) a.assign(weights, weights + rows.n);
     std::vector<Workspace<T>> work(static_cast<std::size_t>(threads.count()));
     const Index n_tiles = (columns.n + kTile - 1) / kTile;
     threads.run(static_cast<std::size_t>(n_tiles), [&](std::size_t t, int worker) {
@@ -50,6 +88,7 @@ void kernel_apply(const KernelSource<T>& source, Subset rows, Subset columns, co
         const int lanes = lanes_for<T>(width);
         w.tile.resize(static_cast<std::size_t>(chunk * kTile));
         std::vector<double> total(static_cast<std::size_t>(n_vectors * kTile), 0.0);
+        std::vector<T> sums(static_cast<std::size_t>(several ? n_vectors * kTile : 0));
         source.load_columns(columns, c0, width, w);
         Index r0 = 0;
         if (n_vectors == 1)  // without tiles, where the source can
@@ -63,11 +102,27 @@ void kernel_apply(const KernelSource<T>& source, Subset rows, Subset columns, co
         for (; r0 < rows.n; r0 += chunk) {
             const int height = static_cast<int>(std::min<Index>(chunk, rows.n - r0));
             source.tile(rows, r0, height, w, w.tile.data());
-            for (int v = 0; v < n_vectors; ++v) {
+            if (!several) {
                 alignas(64) T y[kTile] = {};
-                ops.add_rows(w.tile.data(), kTile, height, lanes, a.data() + v * rows.n + r0, y);
-                double* sum = total.data() + v * kTile;
-                for (int c = 0; c < width; ++c) sum[c] += static_cast<double>(y[c]);
+                ops.add_rows(w.tile.data(), kTile, height, lanes, a.data() + r0, y);
+                for (int c = 0; c < width; ++c)
+                    total[static_cast<std::size_t>(c)] += static_cast<double>(y[c]);
+                continue;
+            }
+            for (Index r = 0; r < height; r += group) {  // the product of weights and tile, a small one
+                const auto g = static_cast<std::size_t>((r0 + r) / group);
+                const std::size_t begin = grouped.first[g], count = grouped.first[g + 1] - begin;
+                const int depth = static_cast<int>(std::min<Index>(group, height - r));
+                for (int p = 0; p < lanes; p += kPanel<T>)
+                    ops.pair_dense(Pairing::product,
+                                   grouped.weight.data() + begin * static_cast<std::size_t>(group), group, 1,
+                                   static_cast<int>(count), depth, w.tile.data() + r * kTile + p, kTile,
+                                   sums.data() + p, kTile, false);
+                for (std::size_t e = 0; e < count; ++e) {
+                    double* sum = total.data() + grouped.vector[begin + e] * kTile;
+                    const T* y = sums.data() + e * kTile;
+                    for (int c = 0; c < width; ++c) sum[c] += static_cast<double>(y[c]);
+                }
             }
         }
         for (int v = 0; v < n_vectors; ++v)
