@@ -452,3 +452,32 @@ def test_out_of_time_there_is_a_machine_of_at_least_one_iteration(solver):
     machine.set_params(time_limit=-1.0)
     with pytest.raises(ValueError, match="time_limit"):
         machine.fit(X, y)
+
+
+def test_automatic_lam_goes_with_rows_and_units() -> None:
+    X, y = rows_and_labels(400, 6, seed=9)
+    machine = LinearODMClassifier().fit(X, y)
+    square = float(np.mean(np.sum(X.astype(np.float64) ** 2, axis=1) + 1))
+    assert machine.lam_ == pytest.approx(2 * 400 * 0.1**2 * min(30 / square, 400 / 7))
+    given = LinearODMClassifier(lam=machine.lam_).fit(X, y)
+    np.testing.assert_array_equal(given.coef_, machine.coef_)
+    # Rows given twice, or of weight two, are the same problem; chunks and weights know it.
+    twice = LinearODMClassifier(tol=1e-11).fit(np.vstack([X, X]), np.append(y, y))
+    weighted = LinearODMClassifier(tol=1e-11).fit(X, y, np.full(400, 2.0))
+    chunked = LinearODMClassifier(tol=1e-11).fit_chunks(lambda: iter([(X, y), (X, y)]))
+    for other in (weighted, chunked):
+        assert other.lam_ == pytest.approx(twice.lam_)
+        np.testing.assert_allclose(other.coef_, twice.coef_, rtol=1e-7, atol=1e-9)
+    # Where features outnumber the rows C is at most 1, and the hinge loss has its own scale.
+    few = LinearODMClassifier(loss="hinge", fit_intercept=False, tol=1e-3).fit(X[:5] / 100, [0, 1, 0, 1, 1])
+    assert few.lam_ == pytest.approx(5.0)
+    with pytest.raises(ValueError, match="lam"):
+        LinearODMClassifier(lam="scale").fit(X, y)
+
+
+def test_automatic_lam_of_rows_that_come_in_parts() -> None:
+    X, y = rows_and_labels(600, 6, seed=10)
+    machine = LinearODMClassifier()
+    for part in (slice(0, 300), slice(300, 600)):
+        machine.partial_fit(X[part], y[part], classes=np.unique(y))
+    assert machine.lam_ == pytest.approx(LinearODMClassifier().fit(X, y).lam_)

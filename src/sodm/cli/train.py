@@ -111,7 +111,7 @@ def _facts(
         "classes": {str(label): int(n) for label, n in zip(labels.tolist(), counts.tolist(), strict=True)},
         "kernel": getattr(machine, "kernel", "linear"),
         "gamma": float(machine._fitted_kernel.gamma) if hasattr(machine, "kernel") else None,
-        "lam": float(machine.lam),
+        "lam": float(getattr(machine, "lam_", machine.lam)),
         "upsilon": float(machine.upsilon) if machine.loss == "odm" else None,
         "theta": float(machine.theta) if machine.loss == "odm" else None,
         "support_vectors": len(machine.support_) if hasattr(machine, "support_") else None,

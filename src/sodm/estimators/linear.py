@@ -22,13 +22,14 @@ from sodm.estimators.labels import encode, find_classes
 from sodm.estimators.linear_chunks import RowsOfChunks, survey
 from sodm.estimators.linear_evaluation import accuracy_on
 from sodm.estimators.linear_labels import encode_known, need_two_classes
+from sodm.estimators.linear_lam import automatic_lam
 from sodm.estimators.parameters import check_choice, check_flag, check_integer, check_number
 from sodm.estimators.progress import make_progress
 from sodm.estimators.threads import threads_for
 from sodm.estimators.weights import check_sample_weight, class_weights
 from sodm.problem.csr import check_sparse
 from sodm.problem.linear import ChunkedRows, QuadraticRows, RowMaker, RowSums, RowsWithPast, core_rows
-from sodm.problem.losses import LOSSES, make_loss
+from sodm.problem.losses import LOSSES, Loss, make_loss
 from sodm.problem.rows import canonical
 from sodm.solvers.linear_solver import LinearSettings, Start
 from sodm.training.linear import SOLVERS, LinearContext, LinearTrained, choose_solver, train_linear
@@ -68,8 +69,10 @@ class LinearODMClassifier(ClassifierMixin, BaseEstimator):
         error of its radius.
     loss : {"odm", "hinge"}, default="odm"
         "hinge" is the support vector machine, 1/2 |w|^2 + lam / W * sum_i s_i (1-m_i)_+, for comparison.
-    lam : float, default=1000
-        Weight of the loss against the norm, > 0.
+    lam : float or "auto", default="auto"
+        Weight of the loss against the norm, > 0. "auto" grows with the rows and falls with their length:
+        2 W (1-theta)^2 C, or W C for the hinge loss, where C is 30 / (mean of |x|^2, the constant feature
+        included), but at most 1 or the rows for each feature, whichever is more.
     upsilon : float, default=0.5
         How much a margin above the dead zone counts against one below it, in (0, 1].
     theta : float, default=0.9
@@ -121,6 +124,8 @@ class LinearODMClassifier(ClassifierMixin, BaseEstimator):
     coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
         Coefficients; with more than two classes one row per class, that class against the rest.
     intercept_ : ndarray of shape (1,) or (n_classes,)
+    lam_ : float
+        The lam of the fit.
     n_iter_ : int
         Newton steps, epochs or sweeps; of the class that took the most.
     objective_ : float or ndarray of shape (n_classes,)
@@ -154,6 +159,7 @@ class LinearODMClassifier(ClassifierMixin, BaseEstimator):
     """
 
     _past: QuadraticRows | None = None  # rows that partial_fit has seen
+    _past_square: float = 0.0  # the sum of their squared lengths
     _duals: Array | None = None  # of the last fit by dcd, for a warm start
 
     def __init__(
@@ -161,7 +167,7 @@ class LinearODMClassifier(ClassifierMixin, BaseEstimator):
         *,
         solver: Literal["auto", "newton", "dsvrg", "svrg", "csvrg", "dcd"] = "auto",
         loss: Literal["odm", "hinge"] = "odm",
-        lam: float = 1000.0,
+        lam: float | Literal["auto"] = "auto",
         upsilon: float = 0.5,
         theta: float = 0.9,
         fit_intercept: bool = True,
@@ -236,7 +242,11 @@ class LinearODMClassifier(ClassifierMixin, BaseEstimator):
             need_two_classes(type(self).__name__, classes, weighted)
             codes = encode(y, classes)
             maker = self._maker(classes, self._factors(classes, codes, weights))
-            self._train(maker.rows(X, codes, weights), maker, self._start(maker), eval_set)
+            rows = maker.rows(X, codes, weights)
+            if self.lam == "auto":
+                maker = self._automatic(maker, rows.weight, rows.mean_square(), rows.width)
+                rows = maker.rows(X, codes, weights)
+            self._train(rows, maker, self._start(maker), eval_set)
             self._past = None
             return self
 
@@ -284,12 +294,18 @@ class LinearODMClassifier(ClassifierMixin, BaseEstimator):
             codes = encode_known(y, known)
             maker = self._maker(known, self._factors(known, codes, weights))
             rows, past = maker.rows(X, codes, weights), self._past
+            square = rows.weight * rows.mean_square() + (self._past_square if past is not None else 0.0)
+            if self.lam == "auto":
+                weight = rows.weight + (past.weight if past is not None else 0.0)
+                maker = self._automatic(maker, weight, square / weight, rows.width)
+                rows = maker.rows(X, codes, weights)
             start = self._zero(maker) if past is None else Start(maker.join(self.coef_, self.intercept_))
             source = rows if past is None else RowsWithPast(rows, past)
             self._train(source, maker, start, None, solver="newton")
             diagonal = not rows.gram_pays() if past is None else past.is_diagonal
             seen = QuadraticRows.of(rows, maker.join(self.coef_, self.intercept_), diagonal=diagonal)
             self._past = seen if past is None else past.add(seen)
+            self._past_square = square
             return self
 
     def fit_chunks(
@@ -316,7 +332,8 @@ class LinearODMClassifier(ClassifierMixin, BaseEstimator):
             ``(X, y, sample_weight)``.
         classes : array-like, optional
             All class labels, whether or not they occur; other labels are refused. Without, an additional pass
-            over the labels finds them, as it does the weights of the classes for class_weight="balanced".
+            over the labels finds them, as it does the weights of the classes for class_weight="balanced";
+            lam="auto" takes a pass over the rows.
         label, features, weight : names of columns, optional
             For Arrow data: the column of the labels, those of the features (default: all others), that of
             the weights.
@@ -358,6 +375,9 @@ class LinearODMClassifier(ClassifierMixin, BaseEstimator):
             need_two_classes(type(self).__name__, known)
             maker = self._maker(known, factors)
             rows = ChunkedRows(RowsOfChunks(passes, maker, self._check_chunk))
+            if self.lam == "auto":
+                maker = self._automatic(maker, *rows.weight_and_mean_square(), rows.width)
+                rows = ChunkedRows(RowsOfChunks(passes, maker, self._check_chunk))
             self._train(rows, maker, self._start(maker), eval_set, solver="newton")
             self._past = None
             return self
@@ -366,9 +386,18 @@ class LinearODMClassifier(ClassifierMixin, BaseEstimator):
 
     def _maker(self, classes: NDArray[Any], factors: Array | None) -> RowMaker:
         """How rows become rows of the problem that the parameters state."""
-        loss = make_loss(self.loss, self.lam, self.upsilon, self.theta)
         bias = float(self.intercept_scaling) if self.fit_intercept else 0.0
-        return RowMaker(classes, factors, loss, bias, threads_for(self.n_jobs))
+        return RowMaker(classes, factors, self._loss(), bias, threads_for(self.n_jobs))
+
+    def _loss(self) -> Loss:
+        """The loss that the parameters state, with any lam where that is still to be found."""
+        lam = 1.0 if self.lam == "auto" else self.lam
+        return make_loss(self.loss, lam, self.upsilon, self.theta)
+
+    def _automatic(self, maker: RowMaker, weight: float, mean_square: float, width: int) -> RowMaker:
+        """The same with the lam that is "auto" for such rows."""
+        lam = automatic_lam(maker.loss, weight, mean_square, width)
+        return replace(maker, loss=replace(maker.loss, lam=lam))
 
     def _factors(
         self, classes: NDArray[Any], codes: NDArray[np.int32], weights: Array | None
@@ -426,6 +455,7 @@ class LinearODMClassifier(ClassifierMixin, BaseEstimator):
     def _set_fitted(self, trained: LinearTrained, maker: RowMaker) -> None:
         result = trained.result
         self.classes_ = maker.classes
+        self.lam_ = float(maker.loss.lam)
         self.coef_, self.intercept_ = maker.split(result.w)
         self.n_iter_ = max(1, int(np.max(result.n_iter)))
         self.objective_ = _scalar_if_one(result.objective)
@@ -475,10 +505,11 @@ class LinearODMClassifier(ClassifierMixin, BaseEstimator):
         """Refuse parameters that make no sense, naming the one."""
         check_choice("solver", self.solver, ("auto", *SOLVERS))
         check_choice("loss", self.loss, LOSSES)
-        check_number("lam", self.lam, "> 0", lambda v: v > 0)
+        if not isinstance(self.lam, str) or self.lam != "auto":
+            check_number("lam", self.lam, "> 0, or 'auto'", lambda v: v > 0)
         check_number("upsilon", self.upsilon, "in (0, 1]", lambda v: 0 < v <= 1)
         check_number("theta", self.theta, "in [0, 1)", lambda v: 0 <= v < 1)
-        loss = make_loss(self.loss, self.lam, self.upsilon, self.theta)
+        loss = self._loss()
         choose_solver(self.solver, loss).check_loss(loss)
         check_number("intercept_scaling", self.intercept_scaling, "> 0", lambda v: v > 0)
         check_number("tol", self.tol, "> 0", lambda v: v > 0)

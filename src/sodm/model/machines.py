@@ -25,7 +25,7 @@ MACHINES = {
 }
 NUMBERS_OF_THE_FIT = (
     *("n_iter_", "dual_gap_", "violation_", "objective_", "n_kernel_evaluations_"),
-    *("gradient_norm_", "solver_", "stop_reason_"),
+    *("gradient_norm_", "solver_", "stop_reason_", "lam_"),
 )
 
 

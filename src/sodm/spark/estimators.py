@@ -211,6 +211,9 @@ class LinearODMClassifier(
             factors = class_weights(machine.class_weight, classes, np.arange(len(classes)), weights)
         maker = machine._maker(classes, factors)
         source = ClusterLinearRows(rows, maker, cluster)
+        if machine.lam == "auto":
+            maker = machine._automatic(maker, source.weight, source.mean_square(), source.width)
+            source = ClusterLinearRows(rows, maker, cluster)
         start = Start(np.zeros((len(maker.positive), source.width)))
         accuracy = None if validation is None else partial(validation.accuracy_of_weights, maker)
         try:

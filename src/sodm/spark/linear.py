@@ -166,6 +166,18 @@ class ClusterLinearRows:
         make = self.make
         return max(self.X.blocks.map(lambda block: make.of_block(block).largest_square()).collect())
 
+    def mean_square(self) -> float:
+        """The weighted mean of the squared lengths of the rows."""
+        make = self.make
+
+        def summed(block: PackedBlock) -> tuple[float, float]:
+            rows = make.of_block(block)
+            return rows.weight, rows.weight * rows.mean_square()
+
+        parts = self.X.blocks.map(summed).collect()
+        weight = sum(part[0] for part in parts)
+        return sum(part[1] for part in parts) / weight if weight > 0 else 0.0
+
     def place_nodes(self, nodes: Sequence[NDArray[np.int64]]) -> None:
         """Rows by the nodes that step on them: one shuffle."""
         began = time.perf_counter()

@@ -65,6 +65,14 @@ class ChunkedRows:
         if rows == 0:
             raise ValueError("the chunk factory gave no rows on a later pass: each call must start anew.")
 
+    def weight_and_mean_square(self) -> tuple[float, float]:
+        """The weight of all rows and the weighted mean of |x_i|^2, from a pass over them."""
+        weight, square = 0.0, 0.0
+        for rows in self._pass():
+            weight += rows.weight
+            square += rows.weight * rows.mean_square()
+        return weight, square / weight
+
     def gradient_at_zero(self) -> Array:
         if self._at_zero is None:
             raise RuntimeError("a chunked source must be evaluated before its gradient at zero is known")

@@ -146,6 +146,15 @@ class MemoryRows:
         norms = self.core.squared_norms()
         return float((norms if self.weights is None else norms * self.weights).max())
 
+    def mean_square(self) -> float:
+        """The weighted mean of |x_i|^2, of a part of the rows where they are many."""
+        step = 1 if self.n < 2 * SMALL else min(64, self.n // SMALL)
+        norms = core_rows(self.X[::step], None, None, self.bias, self.n_threads).squared_norms()
+        if self.weights is None:
+            return float(norms.mean())
+        weights = self.weights[::step]
+        return float(norms @ weights / weights.sum()) if np.any(weights > 0) else 0.0
+
     def place_nodes(self, nodes: Sequence[NDArray[np.int64]]) -> None:
         """In memory each row is as near as the other."""
 
