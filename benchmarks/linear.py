@@ -15,12 +15,14 @@ import os
 import linear_accuracy
 import linear_gradient
 import linear_speed
+import linear_wide
 from table import Log, Row, machine, print_header, print_row
 
 PARTS = {
     "susy": linear_speed.susy_rows,
     "sets": linear_speed.set_rows,
     "text": linear_speed.text_rows,
+    "wide": linear_wide.rows,
     "gradient": linear_gradient.rows,
     "accuracy": linear_accuracy.rows,
 }
