@@ -9,7 +9,17 @@ import numpy as np
 from sklearn.datasets import load_svmlight_file
 
 HERE = Path(__file__).resolve().parent
-SETS = ("svmguide1", "phishing", "a9a", "a9a.t", "cod-rna", "ijcnn1", "skin-nonskin", "susy-subset")
+SETS = (
+    "svmguide1",
+    "phishing",
+    "a9a",
+    "a9a.t",
+    "cod-rna",
+    "ijcnn1",
+    "skin-nonskin",
+    "susy-subset",
+    "covtype",
+)
 
 
 def directory() -> Path:
@@ -39,6 +49,8 @@ def scaled(X: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
 def split(name: str, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """X_train, y_train, X_test, y_test: all rows scaled to [0, 1] together, then a random 80/20."""
     X, y = read(name)
+    if name == "covtype":  # the usual task of two classes: 2 against the rest
+        y = np.where(y == 2, 1, -1)
     X = scaled(X, X.min(0), X.max(0))
     order = np.random.default_rng(seed).permutation(len(y))
     train, test = np.split(order, [int(0.8 * len(y))])

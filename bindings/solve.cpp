@@ -26,7 +26,7 @@ Result solve(const SourceArgument& source_argument, Matrix signs, Vector weights
              double lam, double upsilon, double theta, const std::string& method, double tol,
              double violation, int max_iter, std::size_t cache_bytes, std::uint64_t seed, int n_threads,
              std::optional<Matrix> start, std::optional<nb::callable> progress, const StopToken* stop,
-             std::optional<Matrix> start_decision, std::optional<Matrix> offset) {
+             std::optional<Matrix> start_decision, std::optional<Matrix> offset, double aim) {
     const AnySource any = source_argument.any;
     const Index n = size_of(any);
     if (static_cast<Index>(signs.shape(1)) != n || static_cast<Index>(weights.shape(0)) != n)
@@ -48,6 +48,7 @@ Result solve(const SourceArgument& source_argument, Matrix signs, Vector weights
     problem.offset = offset ? offset->data() : nullptr;
     Options options;
     options.tol = tol;
+    options.aim = aim > 0 ? std::min(aim, tol) : tol;
     options.violation = violation;
     options.max_iter = max_iter;
     options.cache_bytes = cache_bytes;
@@ -163,7 +164,7 @@ void bind_solve(nb::module_& m) {
           nb::arg("violation"), nb::arg("max_iter"), nb::arg("cache_bytes"), nb::arg("seed"),
           nb::arg("n_threads"), nb::arg("start").none(), nb::arg("progress").none(),
           nb::arg("stop").none() = nb::none(), nb::arg("start_decision").none() = nb::none(),
-          nb::arg("offset").none() = nb::none());
+          nb::arg("offset").none() = nb::none(), nb::arg("aim") = 0.0);
 }
 
 }  // namespace sodm::bindings

@@ -17,6 +17,17 @@ namespace sodm {
 namespace {
 // How often a thread that waits for the others looks whether the caller wants to stop.
 constexpr std::chrono::milliseconds kAwake(20);
+
+// Looks at a condition for some microseconds before a thread goes to sleep: passes of small blocks hand out
+// work so often that waking up would take longer than the work.
+template <class Condition>
+void spin_until(const Condition& condition) {
+    for (int k = 0; k < 2000 && !condition(); ++k) {
+#if defined(__x86_64__) || defined(__i386__)
+        __builtin_ia32_pause();
+#endif
+    }
+}
 }  // namespace
 
 void Monitor::check() {
@@ -37,9 +48,9 @@ struct Threads::Team {
     std::atomic<std::size_t> next{0};
     std::atomic<bool> failed{false};
     std::exception_ptr error;
-    unsigned long round = 0;
-    int busy = 0;
-    bool quit = false;
+    std::atomic<unsigned long> round{0};
+    std::atomic<int> busy{0};
+    std::atomic<bool> quit{false};
 
     // Takes tasks until none is left; only the coordinating thread (worker 0) polls the monitor.
     void work(int worker, const Threads& threads) {
@@ -65,6 +76,7 @@ struct Threads::Team {
     // Waits until the other threads are idle. A signal may come while they have long tasks and this thread,
     // the only one that can see it, has none left: so it goes on looking.
     void wait_until_idle(Monitor* monitor) {
+        spin_until([&] { return busy == 0; });
         std::unique_lock<std::mutex> lock(mutex);
         while (!idle.wait_for(lock, kAwake, [&] { return busy == 0; })) {
             if (!monitor || failed) continue;
@@ -81,8 +93,9 @@ struct Threads::Team {
 
     void loop(int worker, const Threads& threads) {
         unsigned long seen = 0;
-        std::unique_lock<std::mutex> lock(mutex);
         while (true) {
+            spin_until([&] { return quit || round != seen; });
+            std::unique_lock<std::mutex> lock(mutex);
             wake.wait(lock, [&] { return quit || round != seen; });
             if (quit) return;
             seen = round;

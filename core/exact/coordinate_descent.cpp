@@ -84,7 +84,7 @@ class Descent {
         const auto bytes = static_cast<std::size_t>(n_) * static_cast<std::size_t>(n_) * sizeof(T);
         // Where most duals end at a bound, the few that do not are worth finding first.
         const bool chunks = Loss::kMostlyBounded && n_ > 2 * kSmallestSet;
-        if (bytes <= options_.cache_bytes && !chunks)
+        if (bytes <= options_.block_bytes() && !chunks)
             stored();
         else
             working_sets();
@@ -169,19 +169,20 @@ class Descent {
     void stored() {
         Buffer<T> k(static_cast<std::size_t>(n_) * static_cast<std::size_t>(n_));
         kernel_block(source_, Subset::all(n_), Subset::all(n_), k.data(), n_, threads_);
-        threads_.run(machines_.size(), [&](std::size_t c, int worker) {
+        for_each_machine(machines_.size(), threads_, [&](std::size_t c, int worker, bool alone) {
             Machine<Loss>& machine = machines_[c];
             Random random(options_.seed + c);
             // The gap decides; sweeping only stops by itself when nothing moves any more.
             const SweepRows<T> rows{
                 k.data(),        n_, shift_, machine.y, problem_.weights, machine.q.data(), machine.g.data(),
                 machine.f.data()};
-            machine.iterations = sweep(rows, loss_, 1e-14, options_.max_iter, random, threads_, worker, [&] {
-                assess(machine, problem_.weights, loss_);
-                if (worker == 0 && options_.progress)
-                    options_.progress(Progress{"dcd", n_, ++reports_, machine.gap, machine.violation});
-                return finished(machine);
-            });
+            machine.iterations =
+                sweep(rows, loss_, 1e-14, options_.max_iter, random, threads_, worker, alone, [&] {
+                    assess(machine, problem_.weights, loss_);
+                    if (worker == 0 && options_.progress)
+                        options_.progress(Progress{"dcd", n_, ++reports_, machine.gap, machine.violation});
+                    return finished(machine);
+                });
             assess(machine, problem_.weights, loss_);
         });
     }
@@ -191,7 +192,7 @@ class Descent {
     void working_sets() {
         const auto capacity = std::min<Index>(
             n_, std::max<Index>(kSmallestSet, static_cast<Index>(std::sqrt(
-                                                  static_cast<double>(options_.cache_bytes) / sizeof(T)))));
+                                                  static_cast<double>(options_.block_bytes()) / sizeof(T)))));
         Buffer<T> block;
         const std::vector<Index> everything = all_rows();
         Random random(options_.seed);
@@ -297,7 +298,7 @@ class Descent {
         const Subset rows{set.data(), size};
         kernel_block(source_, rows, rows, block.data(), size, threads_);
         Values change(at(size) * machines_.size(), 0.0);
-        threads_.run(machines_.size(), [&](std::size_t c, int worker) {
+        for_each_machine(machines_.size(), threads_, [&](std::size_t c, int worker, bool alone) {
             Machine<Loss>& machine = machines_[c];
             Values y(at(size)), s(at(size)), q(at(size)), g(at(size)), f(at(size));
             for (Index k = 0; k < size; ++k) {
@@ -313,7 +314,7 @@ class Descent {
             const SweepRows<T> here{block.data(), size,     shift_,   y.data(),
                                     s.data(),     q.data(), g.data(), f.data()};
             sweep(here, loss_, std::max(0.05 * worst, 0.3 * options_.violation), 1000, random, threads_,
-                  worker, [] { return false; });
+                  worker, alone, [] { return false; });
             for (Index k = 0; k < size; ++k) {
                 machine.g[at(set[at(k)])] = g[at(k)];
                 change[c * at(size) + at(k)] = y[at(k)] * (g[at(k)] - before[at(k)]);

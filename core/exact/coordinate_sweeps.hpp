@@ -24,16 +24,25 @@ struct SweepRows {
 
 // Between two looks at the caller's wish to stop there are so many values of the block: some milliseconds.
 constexpr Index kValuesBetweenChecks = Index(1) << 24;
+// Rows whose steps are made together, so that f is brought up to date for all of them at once, by stretches
+// that stay in the nearest cache and may go to several threads. The steps are those of one row after the
+// other.
+constexpr Index kChunk = 64, kStretch = 2048;
+constexpr int kStepsInChunk = 3;  // rounds of steps among the rows of a chunk
 
 // Sweeps in random order. Returns the sweeps made. Stops when no row violates KKT by more than `tol`, or
-// `after_sweep` says so.
+// `after_sweep` says so. `alone`: the caller is no task of `threads`, which may then help.
 template <class T, class Loss, class AfterSweep>
 int sweep(const SweepRows<T>& rows, const Loss& loss, double tol, int max_sweeps, Random& random,
-          const Threads& threads, int worker, AfterSweep after_sweep) {
+          Threads& threads, int worker, bool alone, AfterSweep after_sweep) {
     const SimdOps<T>& ops = simd<T>();
     const auto [k, n, shift, y, s, q, g, f] = rows;
+    const Index chunk = n < 2 * kStretch ? 1 : kChunk;
     std::vector<Index> active(static_cast<std::size_t>(n));
     std::iota(active.begin(), active.end(), Index(0));
+    std::vector<T> among(static_cast<std::size_t>(chunk * chunk));  // kernel values of the chunk's rows
+    double at[kChunk], change[kChunk];
+    bool known[kChunk], left_out[kChunk];
     double last_violation = HUGE_VAL, recheck = 0;
     int sweeps = 0;
     Index values = 0;
@@ -41,20 +50,63 @@ int sweep(const SweepRows<T>& rows, const Loss& loss, double tol, int max_sweeps
         random.shuffle(active);
         double worst = 0;
         std::size_t kept = 0;
-        for (Index i : active) {
-            const double u = y[i] * f[i], violation = loss.violation(u, g[i], s[i], q[i]);
-            worst = std::max(worst, violation);
-            // Settled by a wider margin than anything still moves: leave it out until the final check.
-            if (violation == 0 && loss.violation(u - last_violation, g[i], s[i], q[i]) == 0 &&
-                loss.violation(u + last_violation, g[i], s[i], q[i]) == 0)
-                continue;
-            active[kept++] = i;
-            const double step = loss.prox(q[i] * g[i] - u, q[i], s[i]) - g[i];
-            if (step == 0) continue;
-            g[i] += step;
-            ops.add_scaled(k + i * n, step * y[i], f, n);
-            f[i] += shift * step * y[i];
-            values += n;
+        for (std::size_t first = 0; first < active.size(); first += static_cast<std::size_t>(chunk)) {
+            const Index* own = active.data() + first;
+            const Index count = std::min(chunk, static_cast<Index>(active.size() - first));
+            Index ids[kChunk];
+            for (Index r = 0; r < count; ++r) {
+                ids[r] = own[r];
+                at[r] = f[own[r]];
+                change[r] = 0;
+                known[r] = left_out[r] = false;
+            }
+            for (int round = 0; round < (count > 1 ? kStepsInChunk : 1); ++round)
+                for (Index r = 0; r < count; ++r) {
+                    const Index i = ids[r];
+                    const double u = y[i] * at[r];
+                    if (round == 0) {
+                        const double violation = loss.violation(u, g[i], s[i], q[i]);
+                        worst = std::max(worst, violation);
+                        // Settled by a wider margin than anything still moves: leave it out until the final
+                        // check.
+                        if (violation == 0 && loss.violation(u - last_violation, g[i], s[i], q[i]) == 0 &&
+                            loss.violation(u + last_violation, g[i], s[i], q[i]) == 0) {
+                            left_out[r] = true;
+                            continue;
+                        }
+                        active[kept++] = i;
+                    } else if (left_out[r]) {
+                        continue;
+                    }
+                    const double step = loss.prox(q[i] * g[i] - u, q[i], s[i]) - g[i];
+                    if (step == 0) continue;
+                    g[i] += step;
+                    const double by = step * y[i];
+                    change[r] += by;
+                    if (count == 1) continue;
+                    T* row = among.data() + r * chunk;
+                    if (!known[r])
+                        for (Index c = 0; c < count; ++c) row[c] = k[i * n + ids[c]];
+                    known[r] = true;
+                    for (Index c = 0; c < count; ++c) at[c] += by * static_cast<double>(row[c]);
+                    at[r] += shift * by;
+                }
+            const auto update = [&](Index from, Index to) {
+                for (Index r = 0; r < count; ++r)
+                    if (change[r] != 0) ops.add_scaled(k + ids[r] * n + from, change[r], f + from, to - from);
+            };
+            Index moved = 0;
+            for (Index r = 0; r < count; ++r) moved += change[r] != 0;
+            if (moved == 0) continue;
+            if (alone && moved > 4)
+                threads.run(static_cast<std::size_t>((n + kStretch - 1) / kStretch), [&](std::size_t t, int) {
+                    const Index from = static_cast<Index>(t) * kStretch;
+                    update(from, std::min(n, from + kStretch));
+                });
+            else
+                for (Index from = 0; from < n; from += kStretch) update(from, std::min(n, from + kStretch));
+            for (Index r = 0; r < count; ++r) f[ids[r]] += shift * change[r];
+            values += moved * n;
             if (values >= kValuesBetweenChecks) {
                 threads.check(worker);
                 values = 0;
@@ -78,6 +130,15 @@ int sweep(const SweepRows<T>& rows, const Loss& loss, double tol, int max_sweeps
         }
     }
     return sweeps;
+}
+
+// task(machine, worker, alone) for each machine: several at a time, or one with all threads to itself.
+template <class Task>
+void for_each_machine(std::size_t machines, Threads& threads, const Task& task) {
+    if (machines == 1)
+        task(0, 0, true);
+    else
+        threads.run(machines, [&](std::size_t c, int worker) { task(c, worker, false); });
 }
 
 }  // namespace sodm

@@ -42,6 +42,7 @@
 #include "exact/step_policy.hpp"
 #include "exact/working_matrix.hpp"
 #include "exact/working_set.hpp"
+#include "kernel/neighbourhood.hpp"
 #include "kernel/products.hpp"
 
 namespace sodm {
@@ -62,6 +63,14 @@ constexpr Index kSweepRows = 8000;  // most rows of a level that begins with coo
 // step costs as much as hundreds of sweeps there.
 constexpr int kSweeps = 20, kSweepsBetweenLooks = 10, kMostSweeps = 100, kMostSweepsOfFew = 300;
 constexpr double kSweepGain = 1.4;
+// The same for passes of block coordinate steps, where the kernel is local.
+constexpr int kPassesBetweenLooks = 5, kMostPasses = 500;
+constexpr double kPassGain = 1.08;
+// A round below the tolerance has settled something if it brings the gap down to this share; few rows are not
+// worth many digits.
+constexpr double kSettles = 0.5, kAimOfFew = 1e-4;
+// Steps on the whole of a local kernel's rows that are spent on it, at most.
+constexpr int kSettlingSteps = 4;
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
@@ -79,15 +88,19 @@ class Newton {
 
     Solution run() {
         machines_.resize(at(problem_.count));
+        local_ = !problem_.maybe_indefinite && is_local(source_, threads_);
+        iterative_.use_neighbours(local_);
         if ((problem_.start || problem_.start_decision) && start()) {
             level(problem_.n, true);
         } else {
-            order_ = Random(options_.seed).permutation(problem_.n);
+            // Of a narrow kernel a subsample knows little: its rows are no neighbours any more.
+            order_ = local_ ? neighbourhood_order(source_, threads_)
+                            : Random(options_.seed).permutation(problem_.n);
             std::vector<Index> sizes{problem_.n};
-            while (sizes.back() / 4 >= kSmallestLevel) sizes.push_back(sizes.back() / 4);
+            while (!local_ && sizes.back() / 4 >= kSmallestLevel) sizes.push_back(sizes.back() / 4);
             for (auto m = sizes.rbegin(); m != sizes.rend(); ++m) {
                 grow(*m);
-                if (m == sizes.rbegin()) sweep_first(*m);
+                if (m == sizes.rbegin() && !local_) sweep_first(*m);
                 level(*m, *m == problem_.n);
             }
         }
@@ -162,6 +175,7 @@ class Newton {
     bool start() {
         order_.resize(at(problem_.n));
         std::iota(order_.begin(), order_.end(), Index(0));
+        if (local_) order_ = neighbourhood_order(source_, threads_);
         grow(problem_.n);
         if (!problem_.start) {
             guess_from(problem_.start_decision);
@@ -183,7 +197,7 @@ class Newton {
     void start_from(const double* duals) {
         for (int c = 0; c < problem_.count; ++c)
             for (Index i = 0; i < problem_.n; ++i)
-                machines_[at(c)].a[at(i)] = duals[c * problem_.n + i] * problem_.signs[c * problem_.n + i];
+                machines_[at(c)].a[at(i)] = duals[c * problem_.n + order_[at(i)]] * machines_[at(c)].y[at(i)];
         std::vector<Index> all(at(problem_.n));
         std::iota(all.begin(), all.end(), Index(0));
         evaluate(all);
@@ -192,7 +206,8 @@ class Newton {
     void guess_from(const double* decision) {
         for (int c = 0; c < problem_.count; ++c) {
             Machine& machine = machines_[at(c)];
-            machine.f.assign(decision + c * problem_.n, decision + (c + 1) * problem_.n);
+            for (Index i = 0; i < problem_.n; ++i)
+                machine.f[at(i)] = decision[c * problem_.n + order_[at(i)]];
             machine.add_base(machine.f);
             machine.guessed = true;
         }
@@ -204,15 +219,16 @@ class Newton {
     // on while they close the gap, and cost as much as one Newton step where they do not.
     void sweep_first(Index m) {
         const auto bytes = at(m) * at(m) * sizeof(T);
-        if (m > kSweepRows || bytes > options_.cache_bytes || problem_.maybe_indefinite) return;
+        if (m > kSweepRows || bytes > options_.block_bytes() || problem_.maybe_indefinite) return;
         const OdmLoss loss = level_loss(m);
-        const double tol = std::max(options_.tol, kPrecise);
         const bool few = m <= kDense, whole = m == problem_.n;
+        const double tol =
+            std::max(std::min(options_.tol, std::max(options_.aim, few ? kAimOfFew : 0.0)), kPrecise);
         const int most = few ? kMostSweepsOfFew : kMostSweeps;
         const Subset rows{order_.data(), m};
         Buffer<T> k(at(m) * at(m));
         kernel_block(source_, rows, rows, k.data(), m, threads_);
-        threads_.run(machines_.size(), [&](std::size_t c, int worker) {
+        for_each_machine(machines_.size(), threads_, [&](std::size_t c, int worker, bool alone) {
             Machine& machine = machines_[c];
             Random random(options_.seed + c);
             Values g(at(m), 0.0);
@@ -221,7 +237,7 @@ class Newton {
             const SweepRows<T> all{
                 k.data(),         m,        shift_,          machine.y.data(), machine.s.data(),
                 machine.q.data(), g.data(), machine.f.data()};
-            sweep(all, loss, 1e-3, most, random, threads_, worker, [&] {
+            sweep(all, loss, 1e-3, most, random, threads_, worker, alone, [&] {
                 for (std::size_t i = 0; i < g.size(); ++i) machine.a[i] = machine.y[i] * g[i];
                 machine.assess(loss);
                 const bool done = machine.gap <= tol && (!whole || machine.violation <= options_.violation);
@@ -244,31 +260,40 @@ class Newton {
         // A subsample is there for its f alone: one working set, primal steps, until the primal hardly falls.
         const double tol = last ? options_.tol : std::max(options_.tol, kLevelTol);
         const double violation = last ? options_.violation : HUGE_VAL;
-        const StepPolicy goal(loss, tol, violation, !last);
+        const double aim = last ? std::min(tol, std::max(options_.aim, m <= kDense ? kAimOfFew : 0.0)) : tol;
+        const StepPolicy goal(loss, aim, violation, !last), enough(loss, tol, violation, !last);
+        double best = HUGE_VAL;  // gap so far, once it is below tol
         WorkingSet set(m);
         Index held = 0;  // members that `iterative_` has
         bool stalled = false;
         for (int round = 0; round < (last ? kMaxRounds : 1); ++round) {
-            bool all = true;
+            bool all = true, tolerable = true;
             double gap = 0;
             for (Machine& machine : machines_) {
                 machine.assess(loss);
                 all &= goal.finished(machine);
+                tolerable &= enough.finished(machine);
                 gap = std::max(gap, machine.gap);
             }
             if (all || total_iterations_ >= options_.max_iter) return;
+            if (tolerable) {  // beyond that, as long as it gets better
+                if (gap > kSettles * best) return;
+                best = gap;
+            }
 
-            const auto fresh = set.extend(machines_, loss);
+            // Rows far apart cost nothing, so that none need be left out of a local kernel's working set.
+            const auto fresh = local_ ? set.take_all() : set.extend(machines_, loss);
             if (round > 0 && fresh.empty() && stalled) return;
             const std::unique_ptr<WorkingMatrix> dense = matrix_of(set, fresh, held);
             WorkingMatrix& matrix = dense ? *dense : iterative_;
             std::vector<Machine> local = set.gather(machines_);
             // Rows outside the working set may still come in: no use solving it much better than the level is
             // solved.
-            double wanted = std::max(0.5 * tol, 0.03 * std::min(gap, 1.0));
+            double wanted = local_ || tolerable ? aim : std::max(0.5 * aim, 0.01 * std::min(gap, 1.0));
             if (dense && last && tol < kPrecise) wanted = kLastDigit;
-            const StepPolicy policy(loss, wanted, 0.7 * violation * std::max(1.0, wanted / tol), !last);
-            stalled = solve_working_set(matrix, local, loss, policy, m) == 0;
+            const double share = local_ ? 1.0 : 0.7 * std::max(1.0, wanted / tol);
+            const StepPolicy policy(loss, wanted, share * violation, !last, last ? tol : 0.0, local_);
+            stalled = solve_working_set(matrix, local, loss, policy, enough, m) == 0;
             set.scatter(local, machines_);
             evaluate(set.others());
         }
@@ -297,13 +322,14 @@ class Newton {
 
     // Newton steps until all machines are done or stuck; returns how many.
     int solve_working_set(WorkingMatrix& matrix, std::vector<Machine>& local, const OdmLoss& loss,
-                          const StepPolicy& policy, Index m) {
+                          const StepPolicy& policy, const StepPolicy& enough, Index m) {
         for (Machine& machine : local) machine.assess(loss);
         int inner = 0;
         for (; inner < kMaxInner && total_iterations_ < options_.max_iter; ++inner) {
             std::vector<Step> steps;
             for (Machine& machine : local) {
                 if (machine.stuck || policy.finished(machine)) continue;
+                if (local_ && !machine.guessed) descend(matrix, machine, loss, enough, m);
                 for (int pass = policy.passes(machine); pass > 0 && !policy.finished(machine); --pass) {
                     matrix.relax(machine, loss, shift_);
                     machine.assess(loss);
@@ -311,6 +337,9 @@ class Newton {
                 if (!policy.finished(machine)) steps.push_back(policy.propose(machine));
             }
             if (steps.empty()) break;
+            if (local_ && std::all_of(local.begin(), local.end(),
+                                      [&](const Machine& machine) { return enough.finished(machine); }))
+                if (++settling_ > kSettlingSteps) break;
             std::vector<Step*> list;
             for (Step& step : steps) list.push_back(&step);
             while (!matrix.solve(list, shift_)) {
@@ -340,6 +369,25 @@ class Newton {
                 options_.progress(Progress{"newton", m, total_iterations_, worst, worst_violation});
         }
         return inner;
+    }
+
+    // Passes of block coordinate steps, as long as they pay: a step of Newton costs as much as a few of them,
+    // and brings the gap down by a factor of two or three while the active set is not known.
+    void descend(WorkingMatrix& matrix, Machine& machine, const OdmLoss& loss, const StepPolicy& enough,
+                 Index m) {
+        double before = machine.absolute_gap;
+        if (enough.finished(machine)) return;
+        ++machine.iterations;  // together they count as a step
+        ++total_iterations_;
+        for (int pass = 1; pass <= kMostPasses && !enough.finished(machine); ++pass) {
+            matrix.relax(machine, loss, shift_);
+            machine.assess(loss);
+            if (options_.progress)
+                options_.progress(Progress{"newton", m, total_iterations_, machine.gap, machine.violation});
+            if (pass % kPassesBetweenLooks != 0) continue;
+            if (machine.absolute_gap * kPassGain > before) break;
+            before = machine.absolute_gap;
+        }
     }
 
     // The kernel is not positive semidefinite on these rows: solve k + shift I instead.
@@ -394,7 +442,8 @@ class Newton {
     std::vector<Index> order_;
     std::vector<Machine> machines_;
     double shift_ = 0;
-    int total_iterations_ = 0;
+    bool local_ = false;  // nearly all kernel values are zero, and rows stand among their neighbours
+    int total_iterations_ = 0, settling_ = 0;
 };
 
 }  // namespace

@@ -104,6 +104,8 @@ bool relax_block(Machine& machine, const OdmLoss& loss, double shift, Index firs
                  Index stride, int sweeps, U* change) {
     Values f(machine.f.begin() + first, machine.f.begin() + first + count);
     bool moved = false;
+    const SimdOps<T>& ops = simd<T>();
+    double first_sweep = 0;
     for (int sweep = 0; sweep < sweeps; ++sweep) {
         double largest = 0;
         for (int r = 0; r < count; ++r) {
@@ -116,13 +118,13 @@ bool relax_block(Machine& machine, const OdmLoss& loss, double shift, Index firs
             machine.a[i] += step;
             change[r] += static_cast<U>(step);
             const T* row = block + r * stride;
-            for (int c = 0; c < count; ++c)
-                f[static_cast<std::size_t>(c)] += step * static_cast<double>(row[c]);
+            ops.add_scaled(row, step, f.data(), count);
             f[static_cast<std::size_t>(r)] += shift * step;
             largest = std::max(largest, std::fabs(step) * q);
             moved = true;
         }
-        if (largest < 1e-3) break;
+        if (sweep == 0) first_sweep = largest;
+        if (largest < 1e-3 || largest < 0.1 * first_sweep) break;
     }
     return moved;
 }

@@ -192,15 +192,86 @@ void NystromFactor<T>::set_rows(const std::vector<Index>& rows, Index keep) {
     });
 }
 
+namespace {
+
+constexpr std::size_t kTileValues = static_cast<std::size_t>(kTile) * kTile;
+
+// Upper triangle of the symmetric a (n x n in rows of kTile) becomes U^-1 with U'U = a; pivots are held above
+// `floor`, for a preconditioner need not be exact but positive. Rows and columns with floor 0 become zero.
+template <class T>
+void invert_root(T* a, int n, const T* floor) {
+    for (int k = 0; k < n; ++k) {
+        T* row = a + k * kTile;
+        if (floor[k] == 0) {
+            std::fill(row, row + n, T(0));
+            continue;
+        }
+        const T scale = 1 / std::sqrt(std::max(row[k], floor[k]));
+        row[k] = 1 / scale;
+        for (int c = k + 1; c < n; ++c) row[c] = floor[c] == 0 ? T(0) : row[c] * scale;
+        for (int r = k + 1; r < n; ++r) {
+            const T by = row[r];
+            if (by == 0) continue;
+            T* below = a + r * kTile;
+            for (int c = r; c < n; ++c) below[c] -= by * row[c];
+        }
+    }
+    // In place from the last row up: row k of the inverse is (e_k - sum_{r > k} U_kr row_r) / U_kk.
+    T own[kTile];
+    for (int k = n - 1; k >= 0; --k) {
+        T* row = a + k * kTile;
+        if (floor[k] == 0) continue;
+        std::copy(row + k + 1, row + n, own + k + 1);
+        const T pivot = 1 / row[k];
+        std::fill(row, row + n, T(0));
+        row[k] = 1;
+        for (int r = k + 1; r < n; ++r) {
+            const T by = own[r];
+            if (by == 0) continue;
+            const T* below = a + r * kTile;
+            for (int c = r; c < n; ++c) row[c] -= by * below[c];
+        }
+        for (int c = k; c < n; ++c) row[c] *= pivot;
+    }
+}
+
+}  // namespace
+
+template <class T>
+void NystromPreconditioner<T>::invert_blocks() {
+    const Index rank = factor_.rank(), tiles = factor_.tiles();
+    inverse_u_.resize(static_cast<std::size_t>(tiles) * kTileValues);
+    scaled_.resize(static_cast<std::size_t>(tiles * rank * kTile));
+    const SimdOps<T>& ops = simd<T>();
+    threads_.run(static_cast<std::size_t>(tiles), [&](std::size_t t, int) {
+        T* v = inverse_u_.data() + t * kTileValues;
+        std::copy_n(residuals_[t].data(), kTileValues, v);
+        T floor[kTile];
+        for (int k = 0; k < kTile; ++k) {
+            const double inverse = inverse_d_[t * kTile + static_cast<std::size_t>(k)];
+            floor[k] = inverse > 0 ? static_cast<T>(0.1 / inverse) : T(0);
+            if (inverse > 0) v[k * kTile + k] += static_cast<T>(1 / inverse);
+        }
+        for (int k = 0; k < kTile; ++k) std::fill(v + k * kTile, v + k * kTile + k, T(0));
+        invert_root(v, kTile, floor);
+        const T* f = factor_.tile(static_cast<Index>(t));
+        T* g = scaled_.data() + static_cast<Index>(t) * rank * kTile;
+        for (int p = 0; p < kTile; p += kPanel<T>)  // columns p.. of V end at row p + kPanel
+            ops.pair_dense(Pairing::product, f, kTile, 1, static_cast<int>(rank), p + kPanel<T>, v + p, kTile,
+                           g + p, kTile, false);
+    });
+}
+
 template <class T>
 void NystromPreconditioner<T>::set(const double* inverse_d) {
     const Index n = factor_.size(), rank = factor_.rank(), tiles = factor_.tiles();
     inverse_d_.assign(inverse_d, inverse_d + n);
     inverse_d_.resize(static_cast<std::size_t>(tiles * kTile), 0.0);
     small_.assign(static_cast<std::size_t>(rank * rank), 0.0);
+    if (blocks()) invert_blocks();
     const SimdOps<T>& ops = simd<T>();
     constexpr int W = kPanel<T>;
-    // I + F D^-1 F': a panel of columns per task, lower triangle only.
+    // I + G G', G G' = F D^-1 F' where there are no blocks: a panel of columns per task, lower triangle only.
     const auto panels = static_cast<std::size_t>((rank + W - 1) / W);
     struct Scratch {
         Buffer<T> panel, sum;
@@ -217,9 +288,10 @@ void NystromPreconditioner<T>::set(const double* inverse_d) {
             s.sum.resize(static_cast<std::size_t>(rows * W));
             s.total.assign(static_cast<std::size_t>(rows * W), 0.0);
             for (Index t = 0; t < tiles; ++t) {
-                const T* f = factor_.tile(t);
+                const T* f = blocks() ? scaled_tile(t) : factor_.tile(t);
                 for (int k = 0; k < kTile; ++k) {
-                    const T scale = static_cast<T>(inverse_d_[static_cast<std::size_t>(t * kTile + k)]);
+                    const T scale =
+                        blocks() ? T(1) : static_cast<T>(inverse_d_[static_cast<std::size_t>(t * kTile + k)]);
                     for (int c = 0; c < W; ++c)
                         s.panel[static_cast<std::size_t>(k * W + c)] =
                             c < width ? scale * f[(c0 + c) * kTile + k] : T(0);
@@ -246,10 +318,11 @@ template <class T>
 void NystromPreconditioner<T>::apply(const double* r, double* out) {
     const Index n = factor_.size(), rank = factor_.rank(), tiles = factor_.tiles();
     const SimdOps<T>& ops = simd<T>();
-    // v = F D^-1 r, groups of tiles summed in order
+    // v = G V' r, or F D^-1 r; groups of tiles summed in order
     constexpr Index kGroup = 16;
     const Index groups = (tiles + kGroup - 1) / kGroup;
     std::vector<double> parts(static_cast<std::size_t>(groups * rank), 0.0);
+    Buffer<T> turned(blocks() ? static_cast<std::size_t>(tiles * kTile) : 0);  // V' r
     threads_.run(static_cast<std::size_t>(groups), [&](std::size_t g, int) {
         std::vector<T> sum(static_cast<std::size_t>(rank));
         alignas(64) T b[kTile];
@@ -258,10 +331,20 @@ void NystromPreconditioner<T>::apply(const double* r, double* out) {
              t < std::min(tiles, (static_cast<Index>(g) + 1) * kGroup); ++t) {
             for (Index k = 0; k < kTile; ++k) {
                 const Index i = t * kTile + k;
-                b[k] = i < n ? static_cast<T>(inverse_d_[static_cast<std::size_t>(i)] * r[i]) : T(0);
+                const double scale = blocks() ? 1.0 : inverse_d_[static_cast<std::size_t>(i)];
+                b[k] = i < n ? static_cast<T>(scale * r[i]) : T(0);
+            }
+            const T* from = b;
+            if (blocks()) {
+                T* into = turned.data() + t * kTile;
+                std::fill(into, into + kTile, T(0));
+                ops.add_rows(inverse_u_.data() + static_cast<std::size_t>(t) * kTileValues, kTile, kTile,
+                             kTile, b, into);
+                from = into;
             }
             std::fill(sum.begin(), sum.end(), T(0));
-            ops.add_columns(factor_.tile(t), kTile, static_cast<int>(rank), kTile, b, sum.data());
+            ops.add_columns(blocks() ? scaled_tile(t) : factor_.tile(t), kTile, static_cast<int>(rank), kTile,
+                            from, sum.data());
             for (Index k = 0; k < rank; ++k) part[k] += static_cast<double>(sum[static_cast<std::size_t>(k)]);
         }
     });
@@ -274,15 +357,25 @@ void NystromPreconditioner<T>::apply(const double* r, double* out) {
     for (Index k = 0; k < rank; ++k)
         w[static_cast<std::size_t>(k)] = static_cast<T>(v[static_cast<std::size_t>(k)]);
     threads_.run(static_cast<std::size_t>(groups), [&](std::size_t g, int) {
-        alignas(64) T y[kTile];
+        alignas(64) T y[kTile], back[kTile];
         for (Index t = static_cast<Index>(g) * kGroup;
              t < std::min(tiles, (static_cast<Index>(g) + 1) * kGroup); ++t) {
+            const Index count = std::min<Index>(kTile, n - t * kTile);
             std::fill(y, y + kTile, T(0));
-            ops.add_rows(factor_.tile(t), kTile, static_cast<int>(rank), kTile, w.data(), y);
-            for (Index k = 0; k < std::min<Index>(kTile, n - t * kTile); ++k) {
-                const Index i = t * kTile + k;
-                out[i] = inverse_d_[static_cast<std::size_t>(i)] * (r[i] - static_cast<double>(y[k]));
+            ops.add_rows(blocks() ? scaled_tile(t) : factor_.tile(t), kTile, static_cast<int>(rank), kTile,
+                         w.data(), y);
+            if (!blocks()) {
+                for (Index k = 0; k < count; ++k) {
+                    const Index i = t * kTile + k;
+                    out[i] = inverse_d_[static_cast<std::size_t>(i)] * (r[i] - static_cast<double>(y[k]));
+                }
+                continue;
             }
+            for (Index k = 0; k < kTile; ++k) y[k] = turned[static_cast<std::size_t>(t * kTile + k)] - y[k];
+            std::fill(back, back + kTile, T(0));
+            ops.add_columns(inverse_u_.data() + static_cast<std::size_t>(t) * kTileValues, kTile, kTile,
+                            kTile, y, back);
+            for (Index k = 0; k < count; ++k) out[t * kTile + k] = static_cast<double>(back[k]);
         }
     });
 }

@@ -39,13 +39,18 @@ class NystromFactor {
     Index rank_ = 0, n_ = 0;
 };
 
-// (D + F'F)^-1 restricted to the rows with finite D, by Woodbury:
-// D^-1 - D^-1 F' (I + F D^-1 F')^-1 F D^-1. Rows outside the active set have 1/D = 0.
+// What the factor leaves over of the Gram matrix among the points of one tile: K_BB - F_B'F_B, kTile x kTile.
+template <class T>
+using TileResiduals = std::vector<Buffer<T>>;
+
+// (D + R + F'F)^-1 restricted to the rows with finite D, R block diagonal: nothing, or the residuals of the
+// tiles (rows that are neighbours should share one). With blocks D + R = U'U, V = U^-1 and G = F V, by
+// Woodbury:  V (I - G' (I + G G')^-1 G) V'. Rows outside the active set have 1/D = 0, and zeros in V.
 template <class T>
 class NystromPreconditioner {
   public:
-    NystromPreconditioner(const NystromFactor<T>& factor, Threads& threads)
-        : factor_(factor), threads_(threads) {}
+    NystromPreconditioner(const NystromFactor<T>& factor, const TileResiduals<T>& residuals, Threads& threads)
+        : factor_(factor), residuals_(residuals), threads_(threads) {}
 
     // inverse_d[i] = 1 / D_i, or 0 for rows that are not part of the system.
     void set(const double* inverse_d);
@@ -53,9 +58,15 @@ class NystromPreconditioner {
     void apply(const double* r, double* out);
 
   private:
+    bool blocks() const { return !residuals_.empty(); }
+    void invert_blocks();
+    const T* scaled_tile(Index t) const { return scaled_.data() + t * factor_.rank() * kTile; }
+
     const NystromFactor<T>& factor_;
+    const TileResiduals<T>& residuals_;
     Threads& threads_;
     std::vector<double> inverse_d_, small_;
+    Buffer<T> inverse_u_, scaled_;  // tiles of V and of G
 };
 
 }  // namespace sodm

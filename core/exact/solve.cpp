@@ -22,7 +22,7 @@ bool suits_descent(const KernelSource<T>& source, const Problem& problem, const 
                    const Options& options) {
     constexpr Index kMedium = 6000;
     const auto bytes = static_cast<std::size_t>(problem.n) * static_cast<std::size_t>(problem.n) * sizeof(T);
-    if (bytes > options.cache_bytes || options.tol < 1e-5) return false;
+    if (bytes > options.block_bytes() || options.tol < 1e-5) return false;
     double diagonal = 0;
     for (Index i = 0; i < problem.n; ++i) diagonal += problem.weights[i] * source.diagonal(i);
     const double ratio = loss.low * static_cast<double>(problem.n) / diagonal;
@@ -42,13 +42,14 @@ Solution solve_odm(const std::string& method, const KernelSource<T>& source, con
     if (suits_descent(source, problem, loss, options)) {
         Options short_run = options;
         short_run.max_iter = std::min(options.max_iter, 60);
+        short_run.tol = std::min(options.tol, std::max(options.aim, 1e-5));
         descent = solve_coordinate(source, problem, loss, short_run, threads);
         if (all_converged(descent) || options.max_iter <= short_run.max_iter) return descent;
         rest.start = descent.duals.data();
     }
     Solution newton = solve_newton(source, rest, loss, options, threads);
     const auto bytes = static_cast<std::size_t>(problem.n) * static_cast<std::size_t>(problem.n) * sizeof(T);
-    if (all_converged(newton) || newton.shift > 0 || bytes > options.cache_bytes) return newton;
+    if (all_converged(newton) || newton.shift > 0 || bytes > options.block_bytes()) return newton;
     // Newton stalled short of the tolerance; coordinate steps are exact one by one and may still gain.
     rest.start = newton.duals.data();
     descent = solve_coordinate(source, rest, loss, options, threads);

@@ -1,6 +1,8 @@
 // The exact solvers: what they are given and what they return.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -42,10 +44,17 @@ struct Progress {
 };
 
 struct Options {
-    double tol = 1e-3;        // relative duality gap
+    double tol = 1e-3;  // relative duality gap
+    // A smaller one to go on to while that is cheap: what is decided about unseen rows depends on the order
+    // of the rows and on chance at a gap of `tol`, where no row of the training set shows it. Missing it is
+    // no failure.
+    double aim = 1e-3;
     double violation = 0.03;  // KKT violation in units of the margin
     int max_iter = 1000;
     std::size_t cache_bytes = std::size_t(1000) << 20;
+    // Blocks that a method wants whole may take so much of it: what is chosen, and with it the last digits of
+    // a result, does not depend on the memory of a machine that has more.
+    std::size_t block_bytes() const { return std::min(cache_bytes, std::size_t(2000) << 20); }
     std::uint64_t seed = 0;
     std::function<void(const Progress&)> progress;
 };

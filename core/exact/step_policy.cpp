@@ -19,11 +19,13 @@ constexpr double kDualBelow = 0.2;
 constexpr double kPrimalGain = 0.9, kObjectiveGain = 1e-10;
 // Steps without gain in a row after which rounding has the last word.
 constexpr int kIdleSteps = 2;
+// The same for steps between passes, where the primal, and with it the gap, goes up and down on its way.
+constexpr int kIdleDescent = 6;
 // On a subsample: the primal must fall to this share, or the subsample has told what it can.
 constexpr double kCoarseGain = 0.98;
 // Conjugate gradients go on until their residual stands for this share of the tolerance or of the gap we
 // have; when only single rows are still wrong, to a hundredth of that.
-constexpr double kOfTolerance = 0.2, kOfGap = 0.02, kForRows = 0.01;
+constexpr double kOfTolerance = 0.2, kOfGap = 0.02, kForRows = 0.01, kOfGapInDescent = 0.1;
 // Coordinate passes for single rows that are still wrong when the gap is closed.
 constexpr int kPolish = 3;
 
@@ -39,6 +41,10 @@ int StepPolicy::passes(Machine& machine) const {
 
 Step StepPolicy::propose(Machine& machine) const {
     const std::size_t n = machine.size();
+    if (descent_ && !machine.guessed && !machine.dual_steps) {
+        machine.dual_steps = true;
+        machine.gap_to_beat = HUGE_VAL;
+    }
     Step step;
     step.machine = &machine;
     step.side.assign(n, 0);
@@ -54,7 +60,8 @@ Step StepPolicy::propose(Machine& machine) const {
         step.x[i] = machine.dual_steps ? machine.a[i] : y * to;
     }
     step.cg_target =
-        std::max(kOfTolerance * tol_ * std::fabs(machine.objective), kOfGap * machine.absolute_gap);
+        std::max(kOfTolerance * tol_ * std::fabs(machine.objective),
+                 (machine.gap > enough_ && descent_ ? kOfGapInDescent : kOfGap) * machine.absolute_gap);
     if (machine.gap <= tol_ && machine.violation > violation_) step.cg_target *= kForRows;
     return step;
 }
@@ -92,6 +99,13 @@ void StepPolicy::advance(Machine& machine, const Values& x, const Values& fx) co
 }
 
 void StepPolicy::judge_dual_step(Machine& machine) const {
+    if (descent_) {
+        const bool gained = machine.absolute_gap < kPrimalGain * machine.gap_to_beat;
+        machine.idle = gained ? 0 : machine.idle + 1;
+        machine.stuck = machine.idle >= (machine.gap <= enough_ ? 1 : kIdleDescent);
+        machine.gap_to_beat = std::min(machine.gap_to_beat, machine.absolute_gap);
+        return;
+    }
     if (machine.absolute_gap < kDualGain * machine.gap_to_beat) {
         machine.gap_to_beat = machine.absolute_gap;
         return;
@@ -109,7 +123,7 @@ void StepPolicy::judge_primal_step(Machine& machine, bool whole, double objectiv
         const bool gained = machine.absolute_gap < kPrimalGain * gap ||
                             objective - machine.objective > kObjectiveGain * objective;
         machine.idle = gained ? 0 : machine.idle + 1;
-        machine.stuck = machine.idle >= kIdleSteps;
+        machine.stuck = machine.idle >= (machine.gap <= enough_ ? 1 : kIdleSteps);
         return;
     }
     machine.dual_steps = true;

@@ -19,9 +19,18 @@ struct Step {
 
 class StepPolicy {
   public:
-    // `coarse`: the machine is wanted for its f alone, so only the primal counts.
-    StepPolicy(const OdmLoss& loss, double tol, double violation, bool coarse)
-        : loss_(loss), tol_(tol), violation_(violation), coarse_(coarse) {}
+    // `coarse`: the machine is wanted for its f alone, so only the primal counts. Below a gap of `enough`
+    // the first step without gain is the last.
+    // `descent`: between passes of coordinate steps, which go down on the dual: so do the steps, and none is
+    // taken back (two that go down on different objectives may undo each other for ever).
+    StepPolicy(const OdmLoss& loss, double tol, double violation, bool coarse, double enough = 0,
+               bool descent = false)
+        : loss_(loss),
+          tol_(tol),
+          violation_(violation),
+          enough_(enough),
+          coarse_(coarse),
+          descent_(descent) {}
 
     bool finished(const Machine& machine) const {
         return !machine.guessed && machine.gap <= tol_ && machine.violation <= violation_;
@@ -39,8 +48,8 @@ class StepPolicy {
     void judge_primal_step(Machine& machine, bool whole, double objective, double gap) const;
 
     const OdmLoss& loss_;
-    double tol_, violation_;
-    bool coarse_;
+    double tol_, violation_, enough_;
+    bool coarse_, descent_;
 };
 
 }  // namespace sodm

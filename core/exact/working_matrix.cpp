@@ -13,7 +13,8 @@ namespace sodm {
 namespace {
 
 constexpr int kMaxCg = 300;
-constexpr Index kPool = 4096;  // rows the landmarks are searched in
+constexpr Index kPool = 4096;     // rows the landmarks are searched in
+constexpr Index kLocalRank = 64;  // landmarks where the spectrum is flat
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
@@ -89,8 +90,37 @@ void DenseMatrix<T>::relax(Machine& machine, const OdmLoss& loss, double shift) 
 template <class T>
 void IterativeMatrix<T>::assign(const std::vector<Index>& rows) {
     gram_.assign(rows);
-    factor_.choose(gram_.rows(), rank_for(gram_.size()), kPool, seed_);
+    const Index rank = rank_for(gram_.size());
+    factor_.choose(gram_.rows(), local_ ? std::min(rank, kLocalRank) : rank, kPool, seed_);
     factor_.set_rows(gram_.rows(), 0);
+    residuals_.clear();
+    take_residuals();
+}
+
+// K - F'F on the tiles of the diagonal.
+template <class T>
+void IterativeMatrix<T>::take_residuals() {
+    if (!local_) return;
+    const SimdOps<T>& ops = simd<T>();
+    const Index rank = factor_.rank(), known = static_cast<Index>(residuals_.size()), tiles = factor_.tiles();
+    residuals_.resize(at(tiles));
+    std::vector<Workspace<T>> work(at(threads_.count()));
+    std::vector<Buffer<T>> room(at(threads_.count()));
+    threads_.run(at(tiles - known), [&](std::size_t k, int worker) {
+        const Index t = known + static_cast<Index>(k);
+        Buffer<T>& own = residuals_[at(t)];
+        own.resize(at(kTile * kTile));
+        const T* kernel = gram_.diagonal_tile(t, work[at(worker)], room[at(worker)]);
+        const T* f = factor_.tile(t);
+        const Index count = std::min<Index>(kTile, gram_.size() - t * kTile);
+        for (int p = 0; p < kTile; p += kPanel<T>)
+            ops.pair_dense(Pairing::product, f, 1, kTile, kTile, static_cast<int>(rank), f + p, kTile,
+                           own.data() + p, kTile, false);
+        for (Index r = 0; r < kTile; ++r)
+            for (Index c = 0; c < kTile; ++c)
+                own[at(r * kTile + c)] =
+                    r < count && c < count ? kernel[r * kTile + c] - own[at(r * kTile + c)] : T(0);
+    });
 }
 
 template <class T>
@@ -98,6 +128,8 @@ void IterativeMatrix<T>::append(const std::vector<Index>& rows) {
     const Index before = gram_.size();
     gram_.append(rows);
     factor_.set_rows(gram_.rows(), before);
+    residuals_.resize(std::min(residuals_.size(), at(before / kTile)));
+    take_residuals();
 }
 
 template <class T>
@@ -142,7 +174,7 @@ bool IterativeMatrix<T>::solve(const std::vector<Step*>& steps, double shift) {
                 run.d[i] = 1 / run.step->inverse_d[i] + shift;
                 run.inverse[i] = 1 / run.d[i];
             }
-        run.preconditioner = std::make_unique<NystromPreconditioner<T>>(factor_, threads_);
+        run.preconditioner = std::make_unique<NystromPreconditioner<T>>(factor_, residuals_, threads_);
         run.preconditioner->set(run.inverse.data());
         running.push_back(&run);
         in.push_back(&run.step->x);

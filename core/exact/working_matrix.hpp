@@ -56,6 +56,9 @@ class IterativeMatrix : public WorkingMatrix {
           factor_(source, threads),
           seed_(options.seed) {}
 
+    // The kernel is local and rows come in neighbourhood order: the preconditioner takes its strength from
+    // what the rows of a tile are to each other, and few landmarks.
+    void use_neighbours(bool local) { local_ = local; }
     // Starts over with these rows, or adds them at the end.
     void assign(const std::vector<Index>& rows);
     void append(const std::vector<Index>& rows);
@@ -67,11 +70,13 @@ class IterativeMatrix : public WorkingMatrix {
 
   private:
     struct Run;  // conjugate gradients of one machine
+    void take_residuals();
 
-    bool maybe_indefinite_;
+    bool maybe_indefinite_, local_ = false;
     Threads& threads_;
     GramMatrix<T> gram_;
     NystromFactor<T> factor_;
+    TileResiduals<T> residuals_;
     std::uint64_t seed_;
 };
 

@@ -45,10 +45,12 @@ std::vector<Index> WorkingSet::extend(const std::vector<Machine>& machines, cons
     return fresh;
 }
 
-void WorkingSet::take_all() {
+std::vector<Index> WorkingSet::take_all() {
+    if (members_.size() == is_member_.size()) return {};
     members_.resize(is_member_.size());
     std::iota(members_.begin(), members_.end(), Index(0));
     std::fill(is_member_.begin(), is_member_.end(), char(1));
+    return members_;
 }
 
 std::vector<Index> WorkingSet::others() const {

@@ -14,8 +14,8 @@ class WorkingSet {
     // Adds rows: those outside the dead zone of some machine, and those nearest to its edge, an eighth as
     // many again. Returns the new ones; a set that is mostly dead weight is made anew.
     std::vector<Index> extend(const std::vector<Machine>& machines, const OdmLoss& loss);
-    // Adds all rows.
-    void take_all();
+    // Adds all rows; returns the new ones.
+    std::vector<Index> take_all();
 
     const std::vector<Index>& members() const { return members_; }
     std::vector<Index> others() const;

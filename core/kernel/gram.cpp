@@ -1,58 +1,141 @@
 #include "kernel/gram.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <optional>
+
+#include "kernel/neighbourhood.hpp"
 
 namespace sodm {
 
 namespace {
 constexpr std::size_t kTileValues = static_cast<std::size_t>(kTile) * kTile;
+
+std::size_t at(Index i) { return static_cast<std::size_t>(i); }
+}  // namespace
+
+template <class T>
+GramMatrix<T>::GramMatrix(const KernelSource<T>& source, std::size_t cache_bytes, Threads& threads)
+    : source_(source), cache_bytes_(cache_bytes), threads_(threads) {
+    for (Index i = 0; i < source.rows(); ++i) scale_ = std::max(scale_, std::fabs(source.diagonal(i)));
 }
 
 template <class T>
 void GramMatrix<T>::assign(const std::vector<Index>& rows) {
-    rows_ = rows;
+    rows_.clear();
     stored_ = 0;
     used_bytes_ = 0;
-    // Buffers are reused where they are large enough already.
-    store_missing();
+    for (TileRow& row : tiles_) row.looked_at = false;
+    append(rows);
 }
 
 template <class T>
 void GramMatrix<T>::append(const std::vector<Index>& rows) {
     if (rows.empty()) return;
-    const bool partial = size() % kTile != 0;
-    if (partial && fully_stored()) {  // the last tile row grows: evaluate it anew
-        --stored_;
-        used_bytes_ -= (static_cast<std::size_t>(stored_) + 1) * kTileValues * sizeof(T);
+    const Index last = size() / kTile;
+    if (size() % kTile != 0) {  // the last tile row grows: evaluate it anew
+        if (stored_ > last) used_bytes_ -= tiles_[at(last)].values.size() * sizeof(T);
+        stored_ = std::min(stored_, last);
+        tiles_[at(last)].looked_at = false;
     }
     rows_.insert(rows_.end(), rows.begin(), rows.end());
+    tiles_.resize(at(tile_rows()));
     store_missing();
 }
 
 template <class T>
 void GramMatrix<T>::store_missing() {
-    const Index before = stored_;
+    std::vector<Workspace<T>> work(at(threads_.count()));
+    // As many tile rows at a time as are sure to fit; how much they take is known when they are there.
     while (stored_ < tile_rows()) {
-        const std::size_t bytes = (static_cast<std::size_t>(stored_) + 1) * kTileValues * sizeof(T);
-        if (used_bytes_ + bytes > cache_bytes_) break;
-        used_bytes_ += bytes;
-        ++stored_;
+        std::size_t bytes = 0;
+        Index end = stored_;
+        while (end < tile_rows()) {
+            const std::size_t more = (at(end) + 1) * kTileValues * sizeof(T);
+            if (used_bytes_ + bytes + more > cache_bytes_) break;
+            bytes += more;
+            ++end;
+        }
+        if (end == stored_) break;
+        // The longest tile rows first, so that the threads end together.
+        threads_.run(at(end - stored_), [&](std::size_t t, int worker) {
+            store(end - 1 - static_cast<Index>(t), work[at(worker)]);
+        });
+        for (Index i = stored_; i < end; ++i) used_bytes_ += tiles_[at(i)].values.size() * sizeof(T);
+        stored_ = end;
     }
-    if (static_cast<Index>(tiles_.size()) > stored_) tiles_.resize(static_cast<std::size_t>(stored_));
-    while (static_cast<Index>(tiles_.size()) < stored_) tiles_.emplace_back();
-    for (Index i = before; i < stored_; ++i)
-        tiles_[static_cast<std::size_t>(i)].resize((static_cast<std::size_t>(i) + 1) * kTileValues);
-    std::vector<Workspace<T>> work(static_cast<std::size_t>(threads_.count()));
-    // The longest tile rows first, so that the threads end together.
-    threads_.run(static_cast<std::size_t>(stored_ - before), [&](std::size_t t, int worker) {
+    for (Index i = stored_; i < tile_rows(); ++i) tiles_[at(i)].values.release();
+}
+
+// Evaluates tile row i; tiles that are not constant are kept, one after another.
+template <class T>
+void GramMatrix<T>::store(Index i, Workspace<T>& work) {
+    const typename KernelSource<T>::Timed timed(source_);
+    TileRow& row = tiles_[at(i)];
+    row.slot.assign(at(i + 1), kConstant);
+    row.constant.assign(at(i + 1), T(0));
+    row.values.resize((at(i) + 1) * kTileValues);
+    source_.load_columns(Subset{rows_.data(), size()}, i * kTile, height(i), work);
+    std::int32_t kept = 0;
+    for (Index j = 0; j <= i; ++j) {
+        T* out = row.values.data() + static_cast<std::size_t>(kept) * kTileValues;
+        evaluate_tile(j, work, out);
+        if (is_constant(j, i, out))
+            row.constant[at(j)] = out[0];
+        else
+            row.slot[at(j)] = kept++;
+    }
+    row.looked_at = true;
+    if (static_cast<Index>(kept) > 3 * i / 4) return;
+    Buffer<T> fitting(std::max<std::size_t>(1, static_cast<std::size_t>(kept) * kTileValues));
+    std::copy_n(row.values.data(), static_cast<std::size_t>(kept) * kTileValues, fitting.data());
+    row.values.release();
+    row.values = std::move(fitting);
+}
+
+template <class T>
+bool GramMatrix<T>::is_constant(Index j, Index i, const T* tile) const {
+    if (i == j) return false;
+    constexpr int kLanes = 16;
+    const T near = static_cast<T>(std::max(
+        negligible<T>(scale_), std::fabs(static_cast<double>(tile[0])) * std::numeric_limits<T>::epsilon()));
+    const T low = tile[0] - near, high = tile[0] + near;
+    for (int r = 0; r < height(j); ++r) {
+        const T* row = tile + static_cast<std::size_t>(r) * kTile;
+        int c = 0;
+        for (; c + kLanes <= height(i); c += kLanes) {
+            int inside = 0;
+            for (int l = 0; l < kLanes; ++l) inside += (row[c + l] >= low) & (row[c + l] <= high);
+            if (inside != kLanes) return false;
+        }
+        for (; c < height(i); ++c)
+            if (!(row[c] >= low && row[c] <= high)) return false;
+    }
+    return true;
+}
+
+// Which tiles of rows that are not stored are constant, once: a pass of blocks has to know its neighbours.
+template <class T>
+void GramMatrix<T>::look_at_all() {
+    std::vector<Workspace<T>> work(at(threads_.count()));
+    threads_.run(at(tile_rows() - stored_), [&](std::size_t t, int worker) {
+        const Index i = tile_rows() - 1 - static_cast<Index>(t);
+        TileRow& row = tiles_[at(i)];
+        if (row.looked_at) return;
+        Workspace<T>& w = work[at(worker)];
+        w.tile.resize(kTileValues);
         const typename KernelSource<T>::Timed timed(source_);
-        Workspace<T>& w = work[static_cast<std::size_t>(worker)];
-        const Index i = stored_ - 1 - static_cast<Index>(t);
         source_.load_columns(Subset{rows_.data(), size()}, i * kTile, height(i), w);
-        for (Index j = 0; j <= i; ++j)
-            evaluate_tile(
-                j, w, tiles_[static_cast<std::size_t>(i)].data() + static_cast<std::size_t>(j) * kTileValues);
+        row.slot.assign(at(i + 1), 0);
+        row.constant.assign(at(i + 1), T(0));
+        for (Index j = 0; j < i; ++j) {
+            evaluate_tile(j, w, w.tile.data());
+            if (!is_constant(j, i, w.tile.data())) continue;
+            row.slot[at(j)] = kConstant;
+            row.constant[at(j)] = w.tile[0];
+        }
+        row.looked_at = true;
     });
 }
 
@@ -76,6 +159,10 @@ void GramMatrix<T>::apply(const double* x, int n_vectors, double* y) {
         std::fill(xt.data() + v * padded + n, xt.data() + (v + 1) * padded, T(0));
     }
 
+    std::vector<double> tile_sums(at(tiles * n_vectors), 0.0);
+    for (int v = 0; v < n_vectors; ++v)
+        for (Index i = 0; i < n; ++i) tile_sums[at(v * tiles + i / kTile)] += x[v * n + i];
+
     // Strips of tile rows, as many as the problem's size says; each has its own sums, added up in strip
     // order.
     const Index by_memory = std::max<Index>(1, (Index(32) << 20) / (padded * n_vectors * 8));
@@ -89,17 +176,45 @@ void GramMatrix<T>::apply(const double* x, int n_vectors, double* y) {
         alignas(64) T from_rows[kTile], from_columns[kTile];
         for (Index i = static_cast<Index>(s); i < tiles; i += strips) {
             threads_.check(worker);
-            const T* stored = i < stored_ ? tiles_[static_cast<std::size_t>(i)].data() : nullptr;
+            TileRow& row = tiles_[at(i)];
+            const bool stored = i < stored_, looked_at = row.looked_at;
             const int lanes = lanes_for<T>(height(i));
             std::optional<typename KernelSource<T>::Timed> timed;
             if (!stored) {
                 timed.emplace(source_);
                 source_.load_columns(Subset{rows_.data(), n}, i * kTile, height(i), w);
                 w.tile.resize(kTileValues);
+                if (!looked_at) {
+                    row.slot.assign(at(i + 1), 0);
+                    row.constant.assign(at(i + 1), T(0));
+                }
             }
             for (Index j = 0; j <= i; ++j) {
-                const T* tile = stored ? stored + static_cast<std::size_t>(j) * kTileValues : w.tile.data();
-                if (!stored) evaluate_tile(j, w, w.tile.data());
+                const T* tile = w.tile.data();
+                if (row.slot[at(j)] != kConstant) {
+                    if (stored) {
+                        tile = row.values.data() + static_cast<std::size_t>(row.slot[at(j)]) * kTileValues;
+                    } else {
+                        evaluate_tile(j, w, w.tile.data());
+                        if (!looked_at && is_constant(j, i, tile)) {
+                            row.slot[at(j)] = kConstant;
+                            row.constant[at(j)] = tile[0];
+                        }
+                    }
+                }
+                if (row.slot[at(j)] == kConstant) {
+                    const auto constant = static_cast<double>(row.constant[at(j)]);
+                    if (constant == 0) continue;
+                    for (int v = 0; v < n_vectors; ++v) {
+                        const double to_j = constant * tile_sums[at(v * tiles + i)],
+                                     to_i = constant * tile_sums[at(v * tiles + j)];
+                        for (int r = 0; r < kTile; ++r) {
+                            sum[at(v * padded + j * kTile + r)] += to_j;
+                            sum[at(v * padded + i * kTile + r)] += to_i;
+                        }
+                    }
+                    continue;
+                }
                 for (int v = 0; v < n_vectors; ++v) {
                     const T *xj = xt.data() + v * padded + j * kTile,
                             *xi = xt.data() + v * padded + i * kTile;
@@ -116,6 +231,7 @@ void GramMatrix<T>::apply(const double* x, int n_vectors, double* y) {
                     for (int c = 0; c < lanes; ++c) si[c] += static_cast<double>(from_rows[c]);
                 }
             }
+            row.looked_at = true;
         }
     });
     for (int v = 0; v < n_vectors; ++v)
@@ -127,55 +243,71 @@ void GramMatrix<T>::apply(const double* x, int n_vectors, double* y) {
 }
 
 template <class T>
+const T* GramMatrix<T>::diagonal_tile(Index i, Workspace<T>& work, Buffer<T>& room) const {
+    if (i < stored_)
+        return tiles_[at(i)].values.data() +
+               static_cast<std::size_t>(tiles_[at(i)].slot[at(i)]) * kTileValues;
+    room.resize(kTileValues);
+    source_.load_columns(Subset{rows_.data(), size()}, i * kTile, height(i), work);
+    evaluate_tile(i, work, room.data());
+    return room.data();
+}
+
+template <class T>
 void GramMatrix<T>::relax(double* f, const BlockStep& solve) {
     const Index tiles = tile_rows();
     const SimdOps<T>& ops = simd<T>();
-    std::vector<Workspace<T>> work(static_cast<std::size_t>(threads_.count()));
+    look_at_all();
+    // The tiles that a block's change is seen in.
+    std::vector<std::vector<Index>> neighbours(at(tiles));
+    for (Index i = 0; i < tiles; ++i)
+        for (Index j = 0; j <= i; ++j)
+            if (tiles_[at(i)].slot[at(j)] != kConstant || tiles_[at(i)].constant[at(j)] != 0) {
+                neighbours[at(i)].push_back(j);
+                if (i != j) neighbours[at(j)].push_back(i);
+            }
+    std::vector<Workspace<T>> work(at(threads_.count()));
     // A handful of tiles per task: enough work to be worth handing out.
-    constexpr Index kGroup = 16;
+    constexpr std::size_t kGroup = 4;
     alignas(64) T change[kTile];
-    Buffer<T> diagonal(kTileValues);
+    Buffer<T> diagonal;
     for (Index i = 0; i < tiles; ++i) {
         const Subset all{rows_.data(), size()};
-        const T* block = i < stored_ ? tiles_[static_cast<std::size_t>(i)].data() +
-                                           static_cast<std::size_t>(i) * kTileValues
-                                     : diagonal.data();
-        if (i >= stored_) {
-            source_.load_columns(all, i * kTile, height(i), work[0]);
-            evaluate_tile(i, work[0], diagonal.data());
-        }
+        const T* block = diagonal_tile(i, work[0], diagonal);
         std::fill(change, change + kTile, T(0));
         solve(i * kTile, height(i), block, change);
+        double total = 0;
+        for (T c : change) total += static_cast<double>(c);
         if (std::all_of(change, change + kTile, [](T c) { return c == 0; })) continue;
-        threads_.run(
-            static_cast<std::size_t>((tiles + kGroup - 1) / kGroup), [&](std::size_t group, int worker) {
-                Workspace<T>& w = work[static_cast<std::size_t>(worker)];
-                alignas(64) T sum[kTile];
-                bool loaded = false;
-                for (Index j = static_cast<Index>(group) * kGroup;
-                     j < std::min(tiles, (static_cast<Index>(group) + 1) * kGroup); ++j) {
-                    const Index row = std::max(i, j), other = std::min(i, j);
-                    const T* tile;
-                    if (row < stored_) {
-                        tile = tiles_[static_cast<std::size_t>(row)].data() +
-                               static_cast<std::size_t>(other) * kTileValues;
-                    } else {
-                        // Evaluate with block i as the rows, whatever the storage order would have been.
-                        w.tile.resize(kTileValues);
-                        source_.load_columns(all, j * kTile, height(j), w);
-                        evaluate_tile(i, w, w.tile.data());
-                        tile = w.tile.data();
-                        loaded = true;
-                    }
-                    std::fill(sum, sum + kTile, T(0));
-                    if (j >= i || loaded)
-                        ops.add_rows(tile, kTile, height(i), lanes_for<T>(height(j)), change, sum);
-                    else
-                        ops.add_columns(tile, kTile, height(j), lanes_for<T>(height(i)), change, sum);
-                    loaded = false;
-                    for (int c = 0; c < height(j); ++c) f[j * kTile + c] += static_cast<double>(sum[c]);
+        const std::vector<Index>& seen = neighbours[at(i)];
+        threads_.run((seen.size() + kGroup - 1) / kGroup, [&](std::size_t group, int worker) {
+            Workspace<T>& w = work[at(worker)];
+            alignas(64) T sum[kTile];
+            for (std::size_t k = group * kGroup; k < std::min(seen.size(), (group + 1) * kGroup); ++k) {
+                const Index j = seen[k], row = std::max(i, j), other = std::min(i, j);
+                const std::int32_t slot = tiles_[at(row)].slot[at(other)];
+                if (slot == kConstant) {
+                    const double by = static_cast<double>(tiles_[at(row)].constant[at(other)]) * total;
+                    for (int c = 0; c < height(j); ++c) f[j * kTile + c] += by;
+                    continue;
                 }
-            });
+                const T* tile;
+                if (row < stored_) {
+                    tile = tiles_[at(row)].values.data() + static_cast<std::size_t>(slot) * kTileValues;
+                } else {
+                    w.tile.resize(kTileValues);
+                    source_.load_columns(all, row * kTile, height(row), w);
+                    evaluate_tile(other, w, w.tile.data());
+                    tile = w.tile.data();
+                }
+                std::fill(sum, sum + kTile, T(0));
+                if (j >= i)
+                    ops.add_rows(tile, kTile, height(i), lanes_for<T>(height(j)), change, sum);
+                else
+                    ops.add_columns(tile, kTile, height(j), lanes_for<T>(height(i)), change, sum);
+                for (int c = 0; c < height(j); ++c) f[j * kTile + c] += static_cast<double>(sum[c]);
+            }
+        });
     }
 }
 

@@ -13,12 +13,12 @@ namespace sodm {
 
 // Only one triangle exists, in tiles of kTile x kTile. Tile rows are stored as long as they fit the memory
 // limit and evaluated again in every product where they do not: the product is the same, only its speed
-// differs.
+// differs. A tile whose values are all the same (of rows far apart, zero) is that one value: with rows in
+// neighbourhood order and a narrow kernel that is nearly all of them.
 template <class T>
 class GramMatrix {
   public:
-    GramMatrix(const KernelSource<T>& source, std::size_t cache_bytes, Threads& threads)
-        : source_(source), cache_bytes_(cache_bytes), threads_(threads) {}
+    GramMatrix(const KernelSource<T>& source, std::size_t cache_bytes, Threads& threads);
 
     // Forgets everything and starts over with these rows.
     void assign(const std::vector<Index>& rows);
@@ -32,6 +32,9 @@ class GramMatrix {
     // y[v * n + i] = sum_j k(i, j) x[v * n + j] for v < n_vectors.
     void apply(const double* x, int n_vectors, double* y);
 
+    // The tile of rows i * kTile.. with themselves, row stride kTile; `room` is used if it is not stored.
+    const T* diagonal_tile(Index i, Workspace<T>& work, Buffer<T>& room) const;
+
     // One pass of block coordinate steps: for each block of kTile rows in turn, solve(first, count, diagonal
     // block (row stride kTile), change) looks at f there, changes what it wants and returns in `change` how
     // much each coefficient moved; f (of all rows) is then brought up to date.
@@ -39,20 +42,32 @@ class GramMatrix {
     void relax(double* f, const BlockStep& solve);
 
   private:
+    // The tiles (j, i), j <= i, of tile row i: k(rows of j, columns of i).
+    struct TileRow {
+        std::vector<std::int32_t> slot;  // of tile j among the stored ones, or kConstant
+        std::vector<T> constant;         // its one value, if it has only one
+        Buffer<T> values;                // the other tiles, one after another
+        bool looked_at = false;          // slot and constant are known
+    };
+    static constexpr std::int32_t kConstant = -1;
+
     Index tile_rows() const { return (size() + kTile - 1) / kTile; }
     int height(Index tile_row) const {
         return static_cast<int>(std::min<Index>(kTile, size() - tile_row * kTile));
     }
     void evaluate_tile(Index j, Workspace<T>& work, T* out) const;
+    bool is_constant(Index j, Index i, const T* tile) const;
     void store_missing();
+    void store(Index i, Workspace<T>& work);
+    void look_at_all();
 
     const KernelSource<T>& source_;
     std::size_t cache_bytes_, used_bytes_ = 0;
     Threads& threads_;
     std::vector<Index> rows_;
-    // Tile row I holds the tiles (J, I), J <= I: k(rows of J, columns of I), one after another.
-    std::vector<Buffer<T>> tiles_;
+    std::vector<TileRow> tiles_;
     Index stored_ = 0;  // tile rows 0..stored_-1 are kept
+    double scale_ = 0;  // largest k(x, x)
 };
 
 }  // namespace sodm

@@ -417,6 +417,63 @@ bool PointKernel<T>::add_weighted(Subset rows, Index first, int count, Workspace
     return true;
 }
 
+template <class T>
+void PointKernel<T>::distances(Index from, Subset rows, Workspace<T>& work, double* out) const {
+    const auto at = [](Index i) { return static_cast<std::size_t>(i); };
+    const Index d = x_.features;
+    if (x_.layout.sparse) {  // |x|^2 - 2 <x, z> + |z|^2 over the entries of x, z spread out
+        const Index begin = x_.ptr[at(from)], end = x_.ptr[at(from + 1)];
+        if (static_cast<Index>(work.rows.size()) < d) work.rows.assign(at(d), T(0));
+        double own = 0;
+        for (Index e = begin; e < end; ++e) {
+            const T v = x_.value[at(e)];
+            work.rows[at(x_.feature[at(e)])] = v;
+            own += static_cast<double>(v) * static_cast<double>(v);
+        }
+        for (Index r = 0; r < rows.n; ++r) {
+            double sum = own;
+            for (Index e = x_.ptr[at(rows[r])]; e < x_.ptr[at(rows[r] + 1)]; ++e) {
+                const T v = x_.value[at(e)];
+                sum += static_cast<double>(v * (v - 2 * work.rows[at(x_.feature[at(e)])]));
+            }
+            out[r] = std::max(0.0, sum);
+        }
+        for (Index e = begin; e < end; ++e) work.rows[at(x_.feature[at(e)])] = T(0);
+        return;
+    }
+    if (x_.dense.empty()) {  // rows of bytes
+        KernelSource<T>::distances(from, rows, work, out);
+        return;
+    }
+    constexpr Index kLanes = 16;
+    const T* z = x_.dense.data() + from * d;
+    for (Index r = 0; r < rows.n; ++r) {
+        const T* x = x_.dense.data() + rows[r] * d;
+        T lane[kLanes] = {};
+        Index k = 0;
+        for (; k + kLanes <= d; k += kLanes)
+            for (Index l = 0; l < kLanes; ++l) lane[l] += (x[k + l] - z[k + l]) * (x[k + l] - z[k + l]);
+        for (; k < d; ++k) lane[k % kLanes] += (x[k] - z[k]) * (x[k] - z[k]);
+        double sum = 0;
+        for (T v : lane) sum += static_cast<double>(v);
+        out[r] = sum;
+    }
+}
+
+template <class T>
+void KernelSource<T>::distances(Index from, Subset rows, Workspace<T>& work, double* out) const {
+    load_columns(Subset{&from, 1}, 0, 1, work);
+    const int chunk = row_chunk();
+    Buffer<T> values(static_cast<std::size_t>(chunk) * kTile);
+    for (Index r = 0; r < rows.n; r += chunk) {
+        const int count = static_cast<int>(std::min<Index>(chunk, rows.n - r));
+        tile(rows, r, count, work, values.data());
+        for (int i = 0; i < count; ++i)
+            out[r + i] = diagonal(from) + diagonal(rows[r + i]) -
+                         2 * static_cast<double>(values[static_cast<std::size_t>(i) * kTile]);
+    }
+}
+
 // ------------------------------------------------------------------------------- PointKernel: rows of bytes
 // With q_x and q_z the bytes of x and z, and s = <q_x, q_z - 128>, as the instruction wants one side signed:
 //   <q_x, q_z> = s + 128 sum q_x   and   |q_x - q_z|^2 = |q_x|^2 + |q_z|^2 - 256 sum q_x - 2 s.
@@ -566,6 +623,8 @@ void FunctionKernel<T>::tile(Subset rows, Index first, int count, Workspace<T>& 
     this->count(static_cast<std::uint64_t>(count) * work.columns.size());
 }
 
+template class KernelSource<float>;
+template class KernelSource<double>;
 template class PointSet<float>;
 template class PointSet<double>;
 template class PointKernel<float>;

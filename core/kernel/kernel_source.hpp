@@ -63,6 +63,9 @@ class KernelSource {
     // y[c] += sum_r a[r] k(row r, column c) for as many rows as wanted, without a tile. False if this source
     // cannot.
     virtual bool add_weighted(Subset, Index, int, Workspace<T>&, const T*, T*) const { return false; }
+    // out[r] = squared distance of row `from` and row r of the list, to tell neighbours: between points where
+    // there are any, else k(x, x) + k(z, z) - 2 k(x, z). For sources whose rows are their columns.
+    virtual void distances(Index from, Subset rows, Workspace<T>& work, double* out) const;
 
     std::uint64_t evaluations() const { return evaluations_.load(std::memory_order_relaxed); }
     // Time spent evaluating, of all threads together, wherever a task is `Timed`.
@@ -183,6 +186,7 @@ class PointKernel : public KernelSource<T> {
     bool symmetric() const override { return &x_ == &z_ && !x_.layout.sparse; }
     bool add_weighted(Subset rows, Index first, int count, Workspace<T>& work, const T* a,
                       T* y) const override;
+    void distances(Index from, Subset rows, Workspace<T>& work, double* out) const override;
 
   private:
     // RBF of dense rows with not too many features has inner loops of its own.

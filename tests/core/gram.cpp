@@ -14,10 +14,10 @@ using namespace sodm::test;
 namespace {
 
 template <class T>
-void products_and_growth() {
+void products_and_growth(double gamma) {
     const Index n = 391;  // not a multiple of the tile
     const Data data(n, 9, 1.0, 1);
-    const KernelFunction kernel{KernelKind::rbf, 0.7, 0, 3, 0.5};
+    const KernelFunction kernel{KernelKind::rbf, gamma, 0, 3, 0.5};
     PointSet<T> x(data.view(Form::rows), kernel);
     PointKernel<T> source(kernel, x, x);
     std::vector<Index> rows(at(n));
@@ -50,10 +50,10 @@ void products_and_growth() {
 
 // A pass in which every block moves its coefficients by a known amount must leave f = K a.
 template <class T>
-void relaxation_keeps_f() {
+void relaxation_keeps_f(double gamma, double offset) {
     const Index n = 300;
     const Data data(n, 5, 1.0, 4);
-    const KernelFunction kernel{KernelKind::rbf, 1.3, 0, 3, 0};
+    const KernelFunction kernel{KernelKind::rbf, gamma, 0, 3, offset};
     PointSet<T> x(data.view(Form::rows), kernel);
     PointKernel<T> source(kernel, x, x);
     std::vector<Index> rows(at(n));
@@ -66,7 +66,7 @@ void relaxation_keeps_f() {
         for (int pass = 0; pass < 2; ++pass)
             gram.relax(f.data(), [&](Index begin, int count, const T* block, T* change) {
                 for (int r = 0; r < count; ++r) {
-                    CHECK_NEAR(block[r * kTile + r], 1.0, tolerance<T>(), "diagonal");
+                    CHECK_NEAR(block[r * kTile + r], 1.0 + offset, tolerance<T>(), "diagonal");
                     const double step = (begin + r) % 3 == pass ? 0.25 * static_cast<double>(r % 5) : 0.0;
                     a[at(begin + r)] += step;
                     change[r] = static_cast<T>(step);
@@ -80,9 +80,14 @@ void relaxation_keeps_f() {
 }  // namespace
 
 int main() {
-    products_and_growth<float>();
-    products_and_growth<double>();
-    relaxation_keeps_f<float>();
-    relaxation_keeps_f<double>();
+    for (double gamma : {0.7, 2000.0}) {  // the second: all tiles but those of the diagonal are constant
+        products_and_growth<float>(gamma);
+        products_and_growth<double>(gamma);
+    }
+    for (double gamma : {1.3, 2000.0})
+        for (double offset : {0.0, 1.0}) {
+            relaxation_keeps_f<float>(gamma, offset);
+            relaxation_keeps_f<double>(gamma, offset);
+        }
     return failures();
 }

@@ -62,7 +62,7 @@ def solve_certified(
     left = max_iter - int(np.max(first.n_iter))
     if np.all(first.converged) or first.precision == "double" or first.ridge_shift > 0 or left <= 0:
         return first
-    options |= {"start": first.duals, "start_decision": None}
+    options |= {"start": first.duals, "start_decision": None, "aim": None}
     double = replace(evaluator, precision="double")
     second = _certified_once(double, rows, signs, weights, loss, tol=tol, max_iter=left, **options)
     better = second if np.max(second.gap) <= NO_WORSE * np.max(first.gap) else first

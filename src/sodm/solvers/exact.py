@@ -51,6 +51,7 @@ def solve(
     stop: Any = None,
     start_decision: np.ndarray | None = None,
     violation: float | None = None,
+    aim: float | None = None,
     offset: np.ndarray | None = None,
 ) -> SolveResult:
     """Solve one machine per row of `signs`, all on the same kernel values.
@@ -79,6 +80,9 @@ def solve(
         Values of any f at the rows, say of a machine of other rows: what is thought to be near the solution
         where no duals are known. Newton's first step goes from the active set of f; coordinate descent
         starts from the duals that the optimality conditions assign to f. Not used beside `start`.
+    aim : float, optional
+        A smaller relative gap to go on to while that is cheap; to miss it is no failure. Decisions on unseen
+        rows depend less on the order of the rows, and on chance.
     violation : float, optional
         Another bound on the largest violation, for those who need the objective only.
     offset : ndarray of shape (n_problems, n), optional
@@ -101,6 +105,7 @@ def solve(
         theta=float(odm.theta) if odm else 0.0,
         method=solver,
         tol=float(tol),
+        aim=float(tol if aim is None else aim),
         violation=violation_tolerance(tol) if violation is None else float(violation),
         max_iter=int(max_iter),
         cache_bytes=int(cache_bytes),

@@ -1,0 +1,112 @@
+#include "kernel/neighbourhood.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "kernel/products.hpp"
+
+namespace sodm {
+
+namespace {
+
+constexpr Index kGroup = 32;     // rows that need no order among themselves
+constexpr int kFreeLevels = 40;  // cuts that may be uneven; below them groups are halved
+
+std::size_t at(Index i) { return static_cast<std::size_t>(i); }
+
+struct Group {
+    Index first, size;
+};
+
+// Orders the rows of a group along the line between two of its ends, and returns where to cut.
+template <class T>
+Index cut(const KernelSource<T>& source, Index* rows, Index n, bool halve, Workspace<T>& work) {
+    std::vector<double> from(at(n)), to(at(n));
+    const Subset all{rows, n};
+    const auto farthest = [&](const std::vector<double>& d) {
+        return rows[std::max_element(d.begin(), d.end()) - d.begin()];
+    };
+    source.distances(rows[0], all, work, from.data());
+    source.distances(farthest(from), all, work, to.data());
+    source.distances(farthest(to), all, work, from.data());
+    std::vector<std::pair<double, Index>> along(at(n));
+    for (Index i = 0; i < n; ++i) along[at(i)] = {to[at(i)] - from[at(i)], rows[i]};
+    std::sort(along.begin(), along.end());
+    for (Index i = 0; i < n; ++i) rows[i] = along[at(i)].second;
+    Index best = n / 2;
+    if (halve) return best;
+    double widest = 0;
+    for (Index i = 1; i < n; ++i) {
+        const double gap = along[at(i)].first - along[at(i - 1)].first;
+        const double room = gap * std::sqrt(static_cast<double>(std::min(i, n - i)));
+        if (room > widest) {
+            widest = room;
+            best = i;
+        }
+    }
+    return best;
+}
+
+}  // namespace
+
+template <class T>
+double negligible(double scale) {
+    return scale * static_cast<double>(std::numeric_limits<T>::epsilon()) / 1024;
+}
+
+template <class T>
+bool is_local(const KernelSource<T>& source, Threads& threads) {
+    constexpr Index kSample = 128;
+    const Index n = source.rows();
+    if (n < 8 * kSample) return false;
+    std::vector<Index> some(at(kSample));
+    for (Index k = 0; k < kSample; ++k) some[at(k)] = k * n / kSample;
+    std::vector<T> values(at(kSample * kSample));
+    const Subset list{some.data(), kSample};
+    kernel_block(source, list, list, values.data(), kSample, threads);
+    double scale = 0, lowest = HUGE_VAL;
+    for (T v : values) {
+        scale = std::max(scale, std::fabs(static_cast<double>(v)));
+        lowest = std::min(lowest, static_cast<double>(v));
+    }
+    const double near = lowest + negligible<T>(scale) +
+                        std::fabs(lowest) * static_cast<double>(std::numeric_limits<T>::epsilon());
+    const auto constant =
+        std::count_if(values.begin(), values.end(), [&](T v) { return static_cast<double>(v) <= near; });
+    return 2 * constant > kSample * kSample;
+}
+
+template <class T>
+std::vector<Index> neighbourhood_order(const KernelSource<T>& source, Threads& threads) {
+    const Index n = source.rows();
+    std::vector<Index> order(at(n));
+    std::iota(order.begin(), order.end(), Index(0));
+    std::vector<Workspace<T>> work(at(threads.count()));
+    std::vector<Group> groups;
+    if (n > kGroup) groups.push_back({0, n});
+    for (int level = 0; !groups.empty(); ++level) {
+        std::vector<Index> cuts(groups.size());
+        threads.run(groups.size(), [&](std::size_t g, int worker) {
+            cuts[g] = cut(source, order.data() + groups[g].first, groups[g].size, level >= kFreeLevels,
+                          work[at(worker)]);
+        });
+        std::vector<Group> next;
+        for (std::size_t g = 0; g < groups.size(); ++g)
+            for (const Group half : {Group{groups[g].first, cuts[g]},
+                                     Group{groups[g].first + cuts[g], groups[g].size - cuts[g]}})
+                if (half.size > kGroup) next.push_back(half);
+        groups = std::move(next);
+    }
+    return order;
+}
+
+template bool is_local(const KernelSource<float>&, Threads&);
+template bool is_local(const KernelSource<double>&, Threads&);
+template std::vector<Index> neighbourhood_order(const KernelSource<float>&, Threads&);
+template std::vector<Index> neighbourhood_order(const KernelSource<double>&, Threads&);
+template double negligible<float>(double);
+template double negligible<double>(double);
+
+}  // namespace sodm

@@ -1,0 +1,71 @@
+"""Narrow kernels and large lam: rows among their neighbours, and decisions that chance does not make."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sodm import ODMClassifier
+
+LOCAL: dict[str, Any] = {"gamma": 40.0, "lam": 2.0**16}
+
+
+def chequered(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Fields of a board far apart, each divided by a crooked border, a tenth of the labels wrong."""
+    random = np.random.default_rng(seed)
+    field = random.integers(0, 12, size=(n, 2))
+    within = random.random((n, 2))
+    y = (within[:, 0] + 0.3 * np.sin(9 * within[:, 1] + field[:, 0]) > 0.5) ^ (random.random(n) < 0.1)
+    return (3.0 * field + within) / 4, y.astype(int)
+
+
+@pytest.mark.parametrize("fit_intercept", [False, True])
+def test_a_local_kernel_is_solved_to_its_certificate(fit_intercept: bool) -> None:
+    X, y = chequered(2500)
+    parameters = LOCAL | {"lam": 2.0**12, "fit_intercept": fit_intercept}
+    machine = ODMClassifier(**parameters).fit(X, y)
+    other = ODMClassifier(**parameters, solver="dcd", tol=1e-5).fit(X, y)
+    assert np.max(machine.dual_gap_) <= 1e-3
+    assert machine.objective_ == pytest.approx(other.objective_, rel=1e-3)
+    assert np.mean(machine.predict(X) != other.predict(X)) < 2e-3
+
+
+def test_of_which_threads_and_memory_change_no_bit() -> None:
+    X, y = chequered(2500)
+    first = ODMClassifier(**LOCAL, n_jobs=1).fit(X, y)
+    for change in ({"n_jobs": 3}, {"cache_size": 2.0}):
+        other = ODMClassifier(**(LOCAL | {"n_jobs": 1} | change)).fit(X, y)
+        np.testing.assert_array_equal(first.dual_coef_, other.dual_coef_)
+
+
+def test_and_a_warm_start_finds_its_rows_again() -> None:
+    X, y = chequered(2500)
+    machine = ODMClassifier(**LOCAL, warm_start=True).fit(X, y)
+    objective = machine.objective_
+    again = machine.fit(X, y)
+    assert again.objective_ == pytest.approx(objective, rel=1e-4)
+    assert int(np.max(again.n_iter_)) <= 5
+
+
+@pytest.mark.parametrize("gamma", [4.0, 40.0], ids=["wide", "narrow"])
+def test_decisions_depend_on_neither_the_order_of_rows_nor_the_seed(gamma: float) -> None:
+    X, y = chequered(4000)
+    asked = chequered(20_000, seed=1)[0]
+    decided = []
+    for seed in (0, 1):
+        order = np.random.default_rng(seed).permutation(len(y))
+        machine = ODMClassifier(gamma=gamma, lam=2.0**14, random_state=seed).fit(X[order], y[order])
+        decided.append(machine.predict(asked))
+    assert np.mean(decided[0] != decided[1]) <= 5e-4
+
+
+@pytest.mark.parametrize("loss", ["odm", "hinge"])
+def test_coordinate_sweeps_in_chunks_are_the_same_for_any_number_of_threads(loss: str) -> None:
+    X, y = chequered(4500)  # more rows than are swept one by one
+    machines = [
+        ODMClassifier(gamma=2.0, lam=2.0**9, loss=loss, solver="dcd", n_jobs=n).fit(X, y) for n in (1, 3)
+    ]
+    assert np.max(machines[0].dual_gap_) <= 1e-3
+    np.testing.assert_array_equal(machines[0].dual_coef_, machines[1].dual_coef_)
