@@ -31,8 +31,9 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=20_000, help="rows and columns of the fused product")
     options = parser.parse_args()
     wanted = set(options.only.split(","))
-    if wanted - set(names):
-        parser.error(f"--only knows {', '.join(names)}, not {', '.join(sorted(wanted - set(names)))}.")
+    unknown = wanted - set(names) - {contest.set for contest in fits.CONTESTS.values()}
+    if unknown:
+        parser.error(f"--only knows {', '.join(names)}, not {', '.join(sorted(unknown))}.")
     if "decision" in wanted:
         wanted.add("a9a")
 
@@ -56,7 +57,7 @@ def main() -> None:
         for row in small.rows(options.threads):
             show(row)
     for name, contest in fits.CONTESTS.items():
-        if name in wanted:
+        if name in wanted or contest.set in wanted:
             for row in fits.rows(contest, wanted, options.threads, options.repeat):
                 show(row)
     print(f"\n{len(missed)} bars missed. Rows kept in {log.path.name}.")

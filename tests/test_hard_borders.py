@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from sodm import ODMClassifier
+from sodm.estimators.memory import cache_bytes, free_memory
 
 LOCAL: dict[str, Any] = {"gamma": 40.0, "lam": 2.0**16}
 
@@ -35,7 +36,7 @@ def test_a_local_kernel_is_solved_to_its_certificate(fit_intercept: bool) -> Non
 def test_of_which_threads_and_memory_change_no_bit() -> None:
     X, y = chequered(2500)
     first = ODMClassifier(**LOCAL, n_jobs=1).fit(X, y)
-    for change in ({"n_jobs": 3}, {"cache_size": 2.0}):
+    for change in ({"n_jobs": 3}, {"cache_size": 2.0}, {"cache_size": "auto"}):
         other = ODMClassifier(**(LOCAL | {"n_jobs": 1} | change)).fit(X, y)
         np.testing.assert_array_equal(first.dual_coef_, other.dual_coef_)
 
@@ -69,3 +70,11 @@ def test_coordinate_sweeps_in_chunks_are_the_same_for_any_number_of_threads(loss
     ]
     assert np.max(machines[0].dual_gap_) <= 1e-3
     np.testing.assert_array_equal(machines[0].dual_coef_, machines[1].dual_coef_)
+
+
+def test_cache_size_in_megabytes_or_a_quarter_of_what_is_free() -> None:
+    assert cache_bytes(2.5) == 5 * 2**19
+    assert 0.1 * free_memory() < cache_bytes("auto") < 0.5 * free_memory()
+    X, y = chequered(100)
+    with pytest.raises(ValueError, match="cache_size must be a number"):
+        ODMClassifier(cache_size="plenty").fit(X, y)

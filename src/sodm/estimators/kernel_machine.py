@@ -25,6 +25,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sodm.engines.base import Engine
 from sodm.estimators import defaults
+from sodm.estimators.memory import cache_bytes
 from sodm.estimators.parameters import check_choice, check_flag, check_integer, check_number
 from sodm.estimators.progress import make_progress
 from sodm.estimators.seed import seed_for
@@ -72,7 +73,7 @@ class KernelMachine(BaseEstimator):
         tol: float = defaults.TOL,
         max_iter: int = defaults.MAX_ITER,
         fit_intercept: bool = False,
-        cache_size: float = defaults.CACHE_SIZE,
+        cache_size: float | str = defaults.CACHE_SIZE,
         precision: Literal["single", "double"] = "single",
         warm_start: bool = False,
         random_state: Any = None,
@@ -152,7 +153,7 @@ class KernelMachine(BaseEstimator):
         return Context(
             n_threads=threads_for(self.n_jobs),
             precision=self.precision,
-            cache_bytes=int(self.cache_size * 2**20),
+            cache_bytes=cache_bytes(self.cache_size),
             seed=seed_for(self.random_state),
             engine=engine,
             progress=progress,
@@ -303,7 +304,8 @@ class KernelMachine(BaseEstimator):
         check_number("lam", self.lam, "> 0", lambda v: v > 0)
         check_number("tol", self.tol, "> 0", lambda v: v > 0)
         check_integer("max_iter", self.max_iter, ">= 1", lambda v: v >= 1)
-        check_number("cache_size", self.cache_size, "> 0", lambda v: v > 0)
+        if self.cache_size != "auto":
+            check_number("cache_size", self.cache_size, "> 0, or 'auto'", lambda v: v > 0)
         check_choice("precision", self.precision, ("single", "double"))
         for flag in ("fit_intercept", "warm_start"):
             check_flag(flag, getattr(self, flag))

@@ -27,7 +27,7 @@ class MachineParameters(TypedDict, total=False):
     tol: float
     max_iter: int
     fit_intercept: bool
-    cache_size: float
+    cache_size: float | str
     precision: Literal["single", "double"]
     warm_start: bool
     random_state: Any
@@ -101,8 +101,10 @@ decision_function_shape : {"ovr", "ovo"}, default="ovr"
     What `decision_function` gives for more than two classes that were fitted in pairs: "ovr", one column
     per class, the votes for it with margins that break ties; "ovo", one column per pair. `predict` does not
     depend on it.
-cache_size : float, default=1000
-    Megabytes of kernel values that may be kept.
+cache_size : float or "auto", default=1000
+    Megabytes of kernel values that may be kept; "auto" is a quarter of the memory that is free when the fit
+    begins. What is kept changes the time of Newton's method only; "dcd" and the hinge loss may take
+    another way to the same `tol` where less than 2000 is given or free.
 precision : {"single", "double"}, default="single"
     Precision of kernel values; sums are in double either way. A fit whose gap cannot be shown to be within
     `tol` in single precision is finished in double, and its decisions are then made in double too.
@@ -145,10 +147,11 @@ tol : float, default=1e-3
     ``sqrt(10 * tol)``; several parts to ten times this gap, for their average is further from the solution.
 max_iter : int, default=1000
     Most Newton steps or sweeps of a part.
-cache_size : float, default=1000
-    Megabytes of kernel values that may be kept, by all parts that are solved at the same time. The parts of
-    a level get equal shares of it, of an eighth at least, whatever the number of threads; where fewer parts
-    fit together than there are threads, fewer are solved at once, with several threads each.
+cache_size : float or "auto", default=1000
+    Megabytes of kernel values that may be kept, by all parts that are solved at the same time; "auto" is a
+    quarter of the memory that is free. The parts of a level get equal shares of it, of an eighth at least,
+    whatever the number of threads; where fewer parts fit together than there are threads, fewer are solved
+    at once, with several threads each.
 random_state : int, RandomState instance or None, default=None
     Pilot, partition, order of the coordinates and choice of subsamples. None is a fixed seed, that of 0: the
     same fit gives the same machine each time. An instance is drawn from, so that fits differ.
