@@ -37,7 +37,9 @@ class ExactTrainer:
         """Solve the problem."""
         if problem.pairs and problem.offset is not None:
             raise ValueError("pairs of classes have no offsets.")
-        result = (solve_pairs if problem.pairs else partial(solve_certified, offset=problem.offset))(
+        # Votes of many pairs hardly feel one of them, so that pairs are solved to `tol`.
+        alone = partial(solve_certified, offset=problem.offset, aim=min(self.tol, SETTLED))
+        result = (solve_pairs if problem.pairs else alone)(
             context.evaluator(problem.kernel),
             problem.rows.gather(),
             problem.signs,
@@ -45,7 +47,6 @@ class ExactTrainer:
             problem.loss,
             solver=self.solver,
             tol=self.tol,
-            aim=min(self.tol, SETTLED),
             max_iter=self.max_iter,
             cache_bytes=context.cache_bytes,
             seed=context.seed,
