@@ -9,7 +9,7 @@ SOURCES := pyproject.toml CMakeLists.txt \
            $(shell find core bindings -type f) $(shell find src -type f -not -path '*/__pycache__/*')
 SANITIZERS := address,undefined thread
 
-.PHONY: demo test test-slow test-sanitize fuzz docs lint format stubs bench-core bench-trees bench-linear bench-spark \
+.PHONY: demo test test-slow test-sanitize fuzz docs lint format stubs bench-history wheel-check coverage bench-core bench-trees bench-linear bench-spark \
         paper paper-quick clean help
 .DEFAULT_GOAL := help
 
@@ -21,18 +21,22 @@ $(BIN)/pip:
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --upgrade pip
 
+# Two makes at once wait for each other, where the system has flock: they share .venv and build/.
+LOCK := $(if $(shell command -v flock 2>/dev/null),flock build/.lock)
+
 # Each kind of set-up leaves a stamp; it is redone only when the sources it is made of have changed.
 $(VENV)/.stamp-%: $(SOURCES) | $(BIN)/pip
-	$(BIN)/pip install --quiet ".[$*]"
+	@mkdir -p build
+	$(LOCK) $(BIN)/pip install --quiet -C build-dir=build/{wheel_tag} ".[$*]"
 	@touch $@
 
 demo: $(VENV)/.stamp-demo ## the machines side by side: a table, and demo.html with figures
 	$(BIN)/sodm demo --out demo.html
 
-test: $(VENV)/.stamp-test ## the tests
+test: $(VENV)/.stamp-test-all ## the tests
 	$(BIN)/python -m pytest -n auto -m "not slow"
 
-test-slow: $(VENV)/.stamp-test ## the tests that take long; CI runs both
+test-slow: $(VENV)/.stamp-test-all ## the tests that take long; CI runs both
 	$(BIN)/python -m pytest -n auto -m slow
 
 # CMake comes from the system if it is there, else from the development set-up.
@@ -46,7 +50,7 @@ test-sanitize: $(if $(CMAKE_BIN),$(VENV)/.stamp-dev) ## the core's own tests und
 	done
 
 FUZZ_SECONDS ?= 15
-fuzz: $(VENV)/.stamp-test ## feed broken files to the readers and the model loaders, FUZZ_SECONDS each
+fuzz: $(VENV)/.stamp-test-all ## feed broken files to the readers and the model loaders, FUZZ_SECONDS each
 	$(BIN)/python fuzz/run.py --seconds $(FUZZ_SECONDS)
 
 docs: $(VENV)/.stamp-docs ## the documentation in site/, examples run anew; warnings are errors
@@ -61,8 +65,17 @@ format: $(VENV)/.stamp-dev ## let the formatters rewrite the sources
 	$(BIN)/ruff check --fix . && $(BIN)/ruff format .
 	$(BIN)/clang-format -i $(shell find core bindings tests/core -name '*.?pp' -o -name '*.inc')
 
+wheel-check: ## the wheel built, repaired, installed without a compiler, and tested
+	PYTHON=$(PYTHON) tools/wheel_check.sh
+
 stubs: $(VENV)/.stamp-dev ## the types of the compiled module, taken from the module itself
 	$(BIN)/python -m nanobind.stubgen -q -m sodm._core -o src/sodm/_core.pyi
+
+coverage: $(VENV)/.stamp-test-all ## how much of the package the tests run, in build/coverage
+	$(BIN)/python -m pytest -n auto -m "not slow" --cov --cov-report=html:build/coverage --cov-report=term:skip-covered
+
+bench-history: $(VENV)/.stamp-bench ## five fits against scikit-learn, one line added to benchmarks/history.jsonl
+	$(BIN)/python benchmarks/history.py
 
 bench-core: $(VENV)/.stamp-bench ## speed of the exact machine against its peers
 	$(BIN)/python benchmarks/core.py

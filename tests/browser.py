@@ -31,7 +31,7 @@ class Browser:
     def __init__(self, width: int = 1200, height: int = 900) -> None:
         chromium, driver = _find_programs()
         webdriver = pytest.importorskip(
-            "selenium.webdriver", reason="selenium is missing: pip install .[test]"
+            "selenium.webdriver", reason="selenium is missing: pip install '.[test-browser]'"
         )
         options = webdriver.ChromeOptions()
         options.binary_location = chromium

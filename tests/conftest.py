@@ -1,14 +1,42 @@
-"""One Spark cluster for all tests that need one, in one process of a parallel run."""
+"""Tests whose packages are missing are left out, by name; one Spark cluster serves all that need one."""
 
 from __future__ import annotations
 
+import importlib.util
 import os
+import re
 from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 REQUIRED = os.environ.get("SODM_REQUIRE_SPARK") == "1"
+HERE = Path(__file__).parent
+
+
+@cache
+def missing(file: Path) -> frozenset[str]:
+    """The packages that a file of tests needs at its head, itself or by its helpers here, and that are not installed."""
+    names = re.findall(r"^(?:import|from) (\w+)", file.read_text(), flags=re.MULTILINE)
+    absent = {name for name in names if importlib.util.find_spec(name) is None}
+    helpers = (HERE / f"{name}.py" for name in names)
+    return frozenset(absent).union(*(missing(helper) for helper in helpers if helper.exists()))
+
+
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """With the light extra `test`, tests of what it does not bring are left out; CI has `test-all` and leaves none."""
+    if collection_path.suffix != ".py" or os.environ.get("SODM_REQUIRE_ALL") == "1":
+        return None
+    return True if missing(collection_path) else None
+
+
+def pytest_report_header() -> str | None:
+    """Say what is left out, and why."""
+    out = {file.name: missing(file) for file in sorted(HERE.glob("test_*.py"))}
+    lines = [f"{name} ({', '.join(sorted(packages))})" for name, packages in out.items() if packages]
+    return f"left out, as packages are missing: {', '.join(lines)}" if lines else None
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -24,7 +24,7 @@ SODM = Path(sys.executable).parent / "sodm"
 def run(
     *arguments: object, code: int = 0, cwd: Path | None = None, **environment: str
 ) -> subprocess.CompletedProcess:
-    assert SODM.exists(), f"{SODM} is not there: install the package with `pip install -e .[test]`"
+    assert SODM.exists(), f"{SODM} is not there: install the package with `pip install -e '.[test]'`"
     done = subprocess.run(
         [SODM, *map(str, arguments)],
         capture_output=True,

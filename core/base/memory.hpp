@@ -11,10 +11,29 @@
 #ifdef __linux__
 #include <sys/mman.h>
 #endif
+#ifdef _WIN32
+#include <malloc.h>
+#endif
 
 namespace sodm {
 
 using Index = std::int64_t;
+
+// Windows has no aligned_alloc, and wants what it has instead to be freed by its own function.
+inline void* allocate_aligned(std::size_t align, std::size_t bytes) {
+#ifdef _WIN32
+    return _aligned_malloc(bytes, align);
+#else
+    return std::aligned_alloc(align, bytes);
+#endif
+}
+inline void free_aligned(void* data) {
+#ifdef _WIN32
+    _aligned_free(data);
+#else
+    std::free(data);
+#endif
+}
 
 // An uninitialised array aligned for vector loads. Large ones ask for huge pages: first touch is what makes a
 // gigabyte of kernel values slow to fill.
@@ -30,7 +49,7 @@ class Buffer {
     }
     Buffer(const Buffer&) = delete;
     Buffer& operator=(const Buffer&) = delete;
-    ~Buffer() { std::free(data_); }
+    ~Buffer() { free_aligned(data_); }
 
     // Makes room for n elements; the contents are lost.
     void resize(std::size_t n) {
@@ -38,12 +57,12 @@ class Buffer {
             size_ = n;
             return;
         }
-        std::free(data_);
+        free_aligned(data_);
         data_ = nullptr;
         size_ = capacity_ = 0;
         const std::size_t align = n * sizeof(T) >= (std::size_t(4) << 20) ? std::size_t(2) << 20 : 64;
         const std::size_t bytes = (n * sizeof(T) + align - 1) / align * align;
-        data_ = static_cast<T*>(std::aligned_alloc(align, bytes));
+        data_ = static_cast<T*>(allocate_aligned(align, bytes));
         if (!data_) throw std::bad_alloc();
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
         if (align > 64) madvise(data_, bytes, MADV_HUGEPAGE);
@@ -55,7 +74,7 @@ class Buffer {
         for (std::size_t i = 0; i < n; ++i) data_[i] = value;
     }
     void release() {
-        std::free(data_);
+        free_aligned(data_);
         data_ = nullptr;
         size_ = capacity_ = 0;
     }

@@ -1,6 +1,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "simd/cpu.hpp"
 #include "simd/ops.hpp"
 
 namespace sodm {
@@ -24,12 +25,8 @@ struct Choice {
 const Choice* choices(int& count) {
     static const Choice all[] = {
 #ifdef SODM_X86
-        {&ops_float_avx512, &ops_double_avx512,
-         __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-             __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
-             __builtin_cpu_supports("bmi2")},
-        {&ops_float_avx2, &ops_double_avx2,
-         __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2")},
+        {&ops_float_avx512, &ops_double_avx512, cpu_has_avx512()},
+        {&ops_float_avx2, &ops_double_avx2, cpu_has_avx2()},
 #endif
         {&ops_float_baseline, &ops_double_baseline, true},
     };

@@ -15,7 +15,7 @@ from sodm.model.saving import save
 from sodm.plots.margins import MarginDistributionDisplay
 from sodm.shapley.explain import explain
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"  # the one place: the build reads it here
 
 __all__ = [
     "CascadeClassifier",

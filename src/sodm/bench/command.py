@@ -26,6 +26,8 @@ def paper(
     size = QUICK if quick else FULL
     folder = out or Path("paper-quick" if quick else "paper")
     check_packages()
+    if sys.platform == "win32" and not report_only:
+        raise OSError("the runs are timed by signals that Windows does not have: use Linux, macOS or WSL.")
     runs = [] if report_only else plan(size, sets or None, only or None)
     results = Results(folder / "results.jsonl")
     left_out: list[Run] = []

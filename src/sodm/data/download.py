@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import fcntl
 import hashlib
 import http.client
 import json
@@ -20,7 +19,7 @@ from typing import IO, Any
 from urllib.parse import urlsplit
 
 from sodm.data.errors import DataError
-from sodm.files import atomic_write
+from sodm.files import atomic_write, exclusive
 
 ATTEMPTS = 3
 TIMEOUT = 30.0  # seconds without a byte
@@ -53,23 +52,12 @@ def download(url: str, target: Path, *, sha256: str | None = None, progress: Pro
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     part = target.with_name(target.name + ".part")
-    with open(part, "ab") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+    guard = target.with_name(target.name + ".lock")
+    with exclusive(guard):
         if target.exists():  # another process fetched it meanwhile
-            _discard(part)
             return _hash_of(target)
-        for attempt in range(ATTEMPTS):
-            try:
-                _fetch(url, file, part, progress)
-                break
-            except (http.client.HTTPException, ConnectionError, TimeoutError) as error:
-                if attempt + 1 == ATTEMPTS:
-                    raise ConnectionError(
-                        f"{url}: the connection broke after {part.stat().st_size:,} bytes "
-                        f"({_reason(error)}); "
-                        "run the same command again to go on from there."
-                    ) from error
-                time.sleep(0.2 * 2**attempt)
+        with open(part, "ab") as file:
+            _fetch_all(url, file, part, progress)
         digest = _hash_of(part)
         if sha256 is not None and digest != sha256:
             _discard(part)
@@ -80,8 +68,26 @@ def download(url: str, target: Path, *, sha256: str | None = None, progress: Pro
                 "if it stays so, the file at that address has changed",
             )
         os.replace(part, target)
-    _discard(part)
+        _discard(part)
+        with suppress(
+            OSError
+        ):  # those who wait for it find the file itself; Windows keeps it while it is open
+            guard.unlink()
     return digest
+
+
+def _fetch_all(url: str, file: IO[bytes], part: Path, progress: Progress | None) -> None:
+    """The whole file, in a few attempts."""
+    for attempt in range(ATTEMPTS):
+        try:
+            return _fetch(url, file, part, progress)
+        except (http.client.HTTPException, ConnectionError, TimeoutError) as error:
+            if attempt + 1 == ATTEMPTS:
+                raise ConnectionError(
+                    f"{url}: the connection broke after {part.stat().st_size:,} bytes ({_reason(error)}); "
+                    "run the same command again to go on from there."
+                ) from error
+            time.sleep(0.2 * 2**attempt)
 
 
 def _fetch(url: str, file: IO[bytes], part: Path, progress: Progress | None) -> None:

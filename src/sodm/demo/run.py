@@ -133,5 +133,5 @@ def _computer() -> str:
     except (OSError, StopIteration):
         model = platform.processor() or platform.machine()
     n = threads_for(None)
-    busy = os.getloadavg()[0]
-    return f"{n} core{'s' * (n > 1)} of {model} (load {busy:.1f} at the end)"
+    busy = f" (load {os.getloadavg()[0]:.1f} at the end)" if hasattr(os, "getloadavg") else ""
+    return f"{n} core{'s' * (n > 1)} of {model}{busy}"
