@@ -4,8 +4,8 @@
     python benchmarks/history.py --show     # the lines so far
 
 Seconds say little from one computer or day to the next, so both sides are measured in turns in one process
-and their ratio is kept: theirs / ours, the median of three. A fit that lost more than a fifth against the last
-line is named, and the exit code is 1. The data are generated, so that every commit has the same.
+and their ratio is kept: theirs / ours, the median of three. A fit that lost more than a fifth against the
+last line is named, and the exit code is 1. The data are generated, so that every commit has the same.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ HERE = Path(__file__).parent
 
 @cache
 def missing(file: Path) -> frozenset[str]:
-    """The packages that a file of tests needs at its head, itself or by its helpers here, and that are not installed."""
+    """Packages that a file of tests, or a helper of it here, imports at its head and that are missing."""
     names = re.findall(r"^(?:import|from) (\w+)", file.read_text(), flags=re.MULTILINE)
     absent = {name for name in names if importlib.util.find_spec(name) is None}
     helpers = (HERE / f"{name}.py" for name in names)
@@ -26,7 +26,7 @@ def missing(file: Path) -> frozenset[str]:
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
-    """With the light extra `test`, tests of what it does not bring are left out; CI has `test-all` and leaves none."""
+    """With the light extra `test`, leave out tests of what it does not bring; CI has `test-all`, and all."""
     if collection_path.suffix != ".py" or os.environ.get("SODM_REQUIRE_ALL") == "1":
         return None
     return True if missing(collection_path) else None

@@ -49,3 +49,19 @@ def test_defaults_page_names_the_defaults_in_use():
     page = (ROOT / "docs" / "defaults.md").read_text()
     for name in ("lam", "upsilon", "theta"):
         assert f"{name} = {getattr(defaults, name.upper()):g}" in page
+
+
+def test_the_version_is_the_same_everywhere():
+    import importlib.metadata
+
+    import sodm
+
+    root = Path(__file__).parent.parent
+    assert f"version: {sodm.__version__}\n" in (root / "CITATION.cff").read_text()
+    assert importlib.metadata.version("sodm") == sodm.__version__
+
+
+def test_workflows_are_yaml_with_jobs():
+    yaml = pytest.importorskip("yaml")
+    for path in (Path(__file__).parent.parent / ".github" / "workflows").glob("*.yml"):
+        assert yaml.safe_load(path.read_text())["jobs"]

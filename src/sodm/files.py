@@ -44,18 +44,32 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 @contextmanager
 def exclusive(path: str | os.PathLike[str]) -> Iterator[None]:
     """A block that only one process at a time is in, of those that name the same file; others wait."""
-    with open(path, "ab") as file:
-        if sys.platform == "win32":
-            import msvcrt
+    while True:
+        file = open(path, "ab")  # noqa: SIM115 - closed below; that gives the lock free
+        _wait_for_lock(file)
+        with suppress(OSError):
+            if os.path.samestat(os.fstat(file.fileno()), os.stat(path)):
+                break
+        file.close()  # who had it before has removed it: others may lock a new one already
+    try:
+        yield
+    finally:
+        with suppress(OSError):  # Windows keeps it while it is open
+            os.unlink(path)
+        file.close()
 
-            while True:
-                try:
-                    msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
-                    break
-                except OSError:
-                    time.sleep(0.1)
-        else:
-            import fcntl
 
-            fcntl.flock(file, fcntl.LOCK_EX)
-        yield  # closing the file gives it free
+def _wait_for_lock(file: IO[bytes]) -> None:
+    if sys.platform != "win32":
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_EX)
+        return
+    import msvcrt
+
+    while True:
+        try:
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+            return
+        except OSError:
+            time.sleep(0.1)

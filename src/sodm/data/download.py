@@ -52,8 +52,7 @@ def download(url: str, target: Path, *, sha256: str | None = None, progress: Pro
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     part = target.with_name(target.name + ".part")
-    guard = target.with_name(target.name + ".lock")
-    with exclusive(guard):
+    with exclusive(target.with_name(target.name + ".lock")):
         if target.exists():  # another process fetched it meanwhile
             return _hash_of(target)
         with open(part, "ab") as file:
@@ -69,10 +68,6 @@ def download(url: str, target: Path, *, sha256: str | None = None, progress: Pro
             )
         os.replace(part, target)
         _discard(part)
-        with suppress(
-            OSError
-        ):  # those who wait for it find the file itself; Windows keeps it while it is open
-            guard.unlink()
     return digest
 
 
