@@ -1,6 +1,7 @@
 #include <cstring>
 
 #include "simd/byte_ops.hpp"
+#include "simd/cpu.hpp"
 #include "simd/ops.hpp"
 
 namespace sodm {
@@ -9,7 +10,7 @@ namespace sodm {
 extern const ByteOps byte_ops_vnni;
 
 const ByteOps* byte_ops() {
-    static const bool available = __builtin_cpu_supports("avx512vnni");
+    static const bool available = cpu_has_vnni();
     return available && std::strcmp(simd_name(), "avx512") == 0 ? &byte_ops_vnni : nullptr;
 }
 #else
