@@ -46,6 +46,7 @@ def markdown(runs: Runs, name: str) -> str:
         *(f"- Ours: {line}." for line in hardware(runs)),
         f"- Paper: {printed()['hardware']}.",
         "",
+        text.summary_markdown([*findings(runs), *claims(runs)]),
         text.findings_markdown(findings(runs), claims(runs), doubts(runs)),
         *(text.markdown(table) for table in all_tables(runs) if table.name not in LEFT_OUT),
     ]

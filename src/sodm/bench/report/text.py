@@ -51,6 +51,12 @@ def tex(text: str) -> str:
     return "".join(_TEX.get(letter, letter) for letter in text)
 
 
+def summary_markdown(found: Sequence[Finding]) -> str:
+    """One line for each sentence; the lists below say where it does not hold."""
+    rows = [f"| {one.sentence} | **{one.verdict}**, {one.count} |" for one in found if one.cases]
+    return "\n".join(["## In short", "", "| | here |", "|---|---|", *rows, ""])
+
+
 def findings_markdown(found: Sequence[Finding], claimed: Sequence[Finding], doubted: Sequence[Doubt]) -> str:
     """What was to be shown and where it is not so; what the paper says; its numbers in doubt."""
     lines = ["## What it must show", "", *_list(found)]
