@@ -169,7 +169,7 @@ def _check_sums(core: Any, rows: NDArray[np.float64], sums: NDArray[np.float64])
 
 
 def _output_names(core: Any, n_outputs: int) -> list[str] | None:
-    if n_outputs == 1:
+    if n_outputs == 1 or not hasattr(core, "classes_"):
         return None
     classes = [str(name) for name in core.classes_.tolist()]
     if n_outputs == len(classes) and not getattr(core, "_one_against_one", False):
