@@ -9,6 +9,7 @@ from sodm.estimators.linear_regressor import LinearODMRegressor
 from sodm.estimators.odm import ODMClassifier
 from sodm.estimators.odm_cv import ODMClassifierCV
 from sodm.estimators.odm_regressor import ODMRegressor
+from sodm.estimators.odm_regressor_cv import ODMRegressorCV
 from sodm.estimators.sodm import SODMClassifier
 from sodm.model.loading import load
 from sodm.model.saving import save
@@ -27,6 +28,7 @@ __all__ = [
     "ODMClassifier",
     "ODMClassifierCV",
     "ODMRegressor",
+    "ODMRegressorCV",
     "SODMClassifier",
     "data",
     "explain",

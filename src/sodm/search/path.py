@@ -96,6 +96,7 @@ def solve_path(
             n_threads=n_threads,
             start=start,
             stop=stop,
+            offset=task.offset,
         )
         start = result.duals
         coefficients[k] = task.signs * start

@@ -24,12 +24,15 @@ class Task:
     weights : ndarray, shape (m,)
     outputs : ndarray, shape (n_machines,)
         Columns of the decisions that the machines are.
+    offset : ndarray, shape (n_machines, m), or None
+        What is added to the margins.
     """
 
     rows: Index
     signs: Array
     weights: Array
     outputs: Index
+    offset: Array | None = None
 
 
 class Target(Protocol):
