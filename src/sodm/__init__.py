@@ -11,6 +11,7 @@ from sodm.estimators.odm_cv import ODMClassifierCV
 from sodm.estimators.odm_regressor import ODMRegressor
 from sodm.estimators.odm_regressor_cv import ODMRegressorCV
 from sodm.estimators.sodm import SODMClassifier
+from sodm.estimators.sodm_regressor import SODMRegressor
 from sodm.model.loading import load
 from sodm.model.saving import save
 from sodm.plots.margins import MarginDistributionDisplay
@@ -30,6 +31,7 @@ __all__ = [
     "ODMRegressor",
     "ODMRegressorCV",
     "SODMClassifier",
+    "SODMRegressor",
     "data",
     "explain",
     "load",

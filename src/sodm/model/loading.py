@@ -175,9 +175,12 @@ def _add_kernel(machine: Any, reader: container.Reader, n_rows: int, mmap: bool)
             reader, n_features, len(support), precomputed=precomputed, mmap=mmap
         )
     if "machines.bounds" in reader.header["arrays"]:
-        machine._machines = machines_in(
-            reader, n_features, len(support), n_rows, float(machine.fit_intercept)
-        )
+        machine._machines = machines_in(reader, n_features, len(support), n_rows, _constant(machine))
+
+
+def _constant(machine: Any) -> float:
+    """What was added to the kernel for an intercept; a regressor's is a number of its own."""
+    return 0.0 if is_regressor(machine) else float(machine.fit_intercept)
 
 
 def _behind_scaler(machine: Any, reader: container.Reader) -> Any:

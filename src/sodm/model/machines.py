@@ -18,6 +18,7 @@ MACHINES = {
     "LinearODMClassifier": "sodm.estimators.linear",
     "SODMClassifier": "sodm.estimators.sodm",
     "LinearODMRegressor": "sodm.estimators.linear_regressor",
+    "SODMRegressor": "sodm.estimators.sodm_regressor",
     "ODMRegressor": "sodm.estimators.odm_regressor",
     "CascadeClassifier": "sodm.estimators.cascade",
     "DiPClassifier": "sodm.estimators.dip",
