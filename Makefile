@@ -9,7 +9,7 @@ SOURCES := pyproject.toml CMakeLists.txt \
            $(shell find core bindings -type f) $(shell find src -type f -not -path '*/__pycache__/*')
 SANITIZERS := address,undefined thread
 
-.PHONY: demo test test-slow test-sanitize fuzz docs lint format stubs bench-history wheel-check coverage bench-core bench-trees bench-linear bench-spark \
+.PHONY: demo test test-slow test-sanitize fuzz docs lint format stubs bench-history wheel-check coverage bench-core bench-trees bench-linear bench-regression bench-spark \
         paper paper-quick clean help
 .DEFAULT_GOAL := help
 
@@ -85,6 +85,9 @@ bench-trees: $(VENV)/.stamp-bench ## the tree machines: speed, accuracy, growth,
 
 bench-linear: $(VENV)/.stamp-bench ## speed and accuracy of the linear machine against its peers
 	$(BIN)/python benchmarks/linear.py
+
+bench-regression: $(VENV)/.stamp-bench ## the regressors against SVR, KernelRidge and others
+	$(BIN)/python benchmarks/regression.py
 
 bench-spark: $(VENV)/.stamp-bench ## the machines on a Spark cluster of two workers, against LinearSVC of MLlib
 	$(BIN)/python benchmarks/spark.py
