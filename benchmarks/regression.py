@@ -22,7 +22,7 @@ import os
 from typing import Any
 
 import numpy as np
-from data import directory
+from data import directory, read, scaled
 from sklearn.metrics import r2_score
 from sklearn.preprocessing import StandardScaler
 from table import Log, Row, machine, print_header, print_row
