@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from sodm import ODMRegressor, ODMRegressorCV
+from sodm import ODMRegressor, ODMRegressorCV, SODMRegressor
 
 
 def task(n=300, seed=0):
@@ -54,6 +54,9 @@ def test_scorers_weights_several_targets_and_sparse_rows():
     weighted = ODMRegressorCV(**small).fit(X, y, weights)
     left_out = ODMRegressorCV(**small).fit(X[20:], y[20:])
     np.testing.assert_array_equal(weighted.predict(X), left_out.predict(X))
+    scalable = ODMRegressorCV(refit="scalable", **small).fit(X[20:], y[20:])
+    assert isinstance(scalable.best_estimator_, SODMRegressor)
+    np.testing.assert_array_equal(scalable.predict(X), left_out.predict(X))  # few rows are solved exactly
     precomputed = ODMRegressorCV(kernel="precomputed", lams=[10.0, 100.0]).fit(np.exp(X @ X.T / 9), y)
     assert precomputed.best_params_["lam"] in (10.0, 100.0)
 

@@ -27,8 +27,9 @@ from sodm.estimators.odm_cv import (
     _given,
 )
 from sodm.estimators.odm_regressor import ODMRegressor
-from sodm.estimators.parameters import check_number
+from sodm.estimators.parameters import check_choice, check_number
 from sodm.estimators.seed import seed_for
+from sodm.estimators.sodm_regressor import SODMRegressor
 from sodm.estimators.threads import threads_for
 from sodm.problem.kernels import Kernel, resolve_gamma
 from sodm.problem.losses import TargetLoss
@@ -70,6 +71,9 @@ class ODMRegressorCV(RegressorMixin, BaseEstimator):
     cv : int, splitter, iterable or None, default=None
         None is five folds, or, where rows are three times those of a stage and more, rows held out. A number
         of folds or a splitter is used on the rows of each stage; an iterable of splits on all rows.
+    refit : {"auto", "exact", "scalable"}, default="auto"
+        The machine that is fitted to all rows: `ODMRegressor` or `SODMRegressor`. "auto" is the exact one
+        below 50,000 rows, and where a kernel is no kernel by name.
     scoring : str, callable or None, default=None
         Any scorer of scikit-learn's for values; None is R^2, the mean of several targets'.
     tol : float, default=1e-3
@@ -88,7 +92,7 @@ class ODMRegressorCV(RegressorMixin, BaseEstimator):
 
     Attributes
     ----------
-    best_estimator_ : ODMRegressor
+    best_estimator_ : ODMRegressor or SODMRegressor
         The machine fitted to all rows.
     best_params_ : dict
         Its gamma and lam.
@@ -131,6 +135,7 @@ class ODMRegressorCV(RegressorMixin, BaseEstimator):
         epsilon: float = 0.0,
         fit_intercept: bool = True,
         cv: Any = None,
+        refit: Literal["auto", "exact", "scalable"] = "auto",
         scoring: Any = None,
         tol: float = defaults.TOL,
         cache_size: float = defaults.CACHE_SIZE,
@@ -148,6 +153,7 @@ class ODMRegressorCV(RegressorMixin, BaseEstimator):
         self.epsilon = epsilon
         self.fit_intercept = fit_intercept
         self.cv = cv
+        self.refit = refit
         self.scoring = scoring
         self.tol = tol
         self.cache_size = cache_size
@@ -181,7 +187,8 @@ class ODMRegressorCV(RegressorMixin, BaseEstimator):
         if self.time_limit is not None:
             check_number("time_limit", self.time_limit, "> 0, or None", lambda v: v > 0)
         X_given, y_given = X, y
-        X, y, weights = self._machine({})._check_data(X, y, sample_weight)
+        check_choice("refit", self.refit, ("auto", "exact", "scalable"))
+        X, y, weights = self._machine({}, 0)._check_data(X, y, sample_weight)
         validate_data(self, X_given, skip_check_array=True)
         kept = np.flatnonzero(weights)
         if len(kept) < 2:
@@ -213,7 +220,9 @@ class ODMRegressorCV(RegressorMixin, BaseEstimator):
         )
         self.best_params_ = {"gamma": outcome.best.gamma, "lam": outcome.best.lam}
         started = time.perf_counter()
-        self.best_estimator_ = self._machine(self.best_params_).fit(X_given, y_given, sample_weight)
+        self.best_estimator_ = self._machine(self.best_params_, len(kept)).fit(
+            X_given, y_given, sample_weight
+        )
         self.refit_time_ = time.perf_counter() - started
         self._report(f"fitted to {len(kept):,} rows: lam {outcome.best.lam:.4g}, {self.refit_time_:.1f} s")
         self.exponent_, self.search_path_ = outcome.exponent, outcome.path
@@ -221,10 +230,13 @@ class ODMRegressorCV(RegressorMixin, BaseEstimator):
         self.best_score_ = outcome.trial.score if outcome.trial is not None else float("nan")
         return self
 
-    def _machine(self, chosen: dict[str, Any]) -> ODMRegressor:
+    def _machine(self, chosen: dict[str, Any], n_rows: int) -> ODMRegressor | SODMRegressor:
         names = ("kernel", "degree", "coef0", "upsilon", "epsilon", "fit_intercept", "tol", "cache_size")
         shared = {name: getattr(self, name) for name in (*names, "random_state", "n_jobs")}
-        return ODMRegressor(**shared, **chosen)
+        by_name = not callable(self.kernel) and self.kernel != "precomputed"
+        many = self.refit == "auto" and by_name and n_rows >= defaults.SCALABLE_FROM
+        machine = SODMRegressor if many or self.refit == "scalable" else ODMRegressor
+        return machine(**shared, **chosen)
 
     def _precomputed(self) -> bool:
         return isinstance(self.kernel, str) and self.kernel == "precomputed"

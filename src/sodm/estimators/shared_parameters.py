@@ -122,7 +122,7 @@ verbose : int, default=0
 """
 
 REGRESSION = """
-lam : float, default=10000.0
+lam : float, default=2000.0
     Weight of the loss against the norm, > 0: larger fits the training rows more closely. Kernel ridge
     regression calls M / lam alpha, M being the sum of the weights.
 upsilon : float, default=1.0
