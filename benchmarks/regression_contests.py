@@ -1,6 +1,7 @@
 """The contests of `regression.py`: what is fitted, by whom, with which parameters."""
 
 import lzma
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -91,23 +92,22 @@ def tune(threads: int) -> None:
         print(f"{side}: {best[1]}, R^2 {best[0]:.4f} on rows held out", flush=True)
 
 
-def california_rows(threads: int, repeat: int, peers: list[str]) -> list[Row]:
+def california_rows(threads: int, repeat: int, peers: list[str]) -> Iterator[Row]:
     """The exact machine against its peers."""
     bars = {"svr": ("SVR", 10.0), "onedal": ("oneDAL's SVR", 2.0), "ridge": ("KernelRidge", 10.0)}
     ours = isolated(fit, threads, side="ours", threads=threads, repeat=repeat)
-    rows = []
     for side in peers:
         name, bar = bars[side]
         theirs = isolated_peer(fit, threads, side=side, threads=threads, repeat=1)
         if theirs is None:
-            rows.append(Row("california", name, f"{ours['seconds']:.2f} s", "not done", note="gave up"))
+            yield Row("california", name, f"{ours['seconds']:.2f} s", "not done", note="gave up")
             continue
         note = f"R² {ours['r2']:.4f} and {theirs['r2']:.4f}"
         if side == "ridge":
             off = np.sqrt(np.mean((np.array(ours["values"]) - np.array(theirs["values"])) ** 2))
             note += f"; predictions differ by {off:.1e} (root mean square), gap {ours['gap']:.1e}"
         ratio = theirs["seconds"] / ours["seconds"]
-        rows.append(
+        yield (
             Row(
                 "california",
                 name,
@@ -118,7 +118,6 @@ def california_rows(threads: int, repeat: int, peers: list[str]) -> list[Row]:
                 note=note,
             )
         )
-    return rows
 
 
 def elevation(by_blocks: bool) -> Split:
@@ -161,14 +160,13 @@ def fit_elevation(side: str, threads: int, by_blocks: bool) -> dict[str, Any]:
     return {"seconds": seconds, "error": float(error), "rows": len(y)}
 
 
-def elevation_rows(threads: int, peers: list[str]) -> list[Row]:
+def elevation_rows(threads: int, peers: list[str]) -> Iterator[Row]:
     """The machine for many rows; the bar is its time, and an error not above Nystroem's."""
     names = {"nystroem": "Nystroem(2000) + Ridge", "boosting": "HistGradientBoostingRegressor"}
-    rows = []
     for by_blocks in (False, True):
         what = "elevation, by blocks" if by_blocks else "elevation"
         ours = isolated(fit_elevation, threads, side="ours", threads=threads, by_blocks=by_blocks)
-        rows.append(
+        yield (
             Row(
                 what,
                 "a minute",
@@ -182,9 +180,8 @@ def elevation_rows(threads: int, peers: list[str]) -> list[Row]:
         for side in peers:
             theirs = isolated_peer(fit_elevation, threads, side=side, threads=threads, by_blocks=by_blocks)
             if theirs is None:
-                rows.append(Row(what, names[side], f"{ours['error']:.1f} m", "not done", note="gave up"))
+                yield Row(what, names[side], f"{ours['error']:.1f} m", "not done", note="gave up")
                 continue
             ratio, bar = ours["error"] / theirs["error"], 1.0 if side == "nystroem" else None
             cells = (f"{ours['error']:.1f} m", f"{theirs['error']:.1f} m, {theirs['seconds']:.0f} s")
-            rows.append(Row(what, names[side], *cells, ratio, bar, digits=2, at_most=True, note="error"))
-    return rows
+            yield Row(what, names[side], *cells, ratio, bar, digits=2, at_most=True, note="error")
