@@ -18,7 +18,7 @@ TUNED: dict[str, dict[str, float]] = {
     "ours": {"gamma": 0.25, "ridge": 0.1},
     "svr": {"gamma": 0.25, "C": 10.0, "epsilon": 0.2},
     "ridge": {"gamma": 0.25, "alpha": 0.1},
-    "elevation": {"gamma": 32.0, "ridge": 0.1},
+    "elevation": {"gamma": 16.0, "ridge": 0.03},
 }
 
 
