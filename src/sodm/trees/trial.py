@@ -37,7 +37,7 @@ LARGE = 4000
 TRIED = 8  # regions
 HELD_OUT = 3  # one row in so many
 # Standard errors of the difference that regions must be better by than parts, and large regions than small.
-WORTH_IT, WORTH_MORE = 0.5, 2.0
+WORTH_IT, WORTH_MORE = 1.0, 1.0
 
 
 @dataclass(frozen=True)
