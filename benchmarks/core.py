@@ -12,6 +12,7 @@ Figures are the best of --repeat runs; LIBSVM's SVC runs once where it takes mor
 import argparse
 import os
 
+import classes
 import fits
 import fused
 import small
@@ -19,7 +20,7 @@ from table import Log, Row, machine, print_header, print_row
 
 
 def main() -> None:
-    names = ["fused", "small", *fits.CONTESTS, "decision"]
+    names = ["fused", "small", *fits.CONTESTS, "decision", *classes.CLASS_CONTESTS]
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -59,6 +60,10 @@ def main() -> None:
     for name, contest in fits.CONTESTS.items():
         if name in wanted or contest.set in wanted:
             for row in fits.rows(contest, wanted, options.threads, options.repeat):
+                show(row)
+    for name, many in classes.CLASS_CONTESTS.items():
+        if name in wanted:
+            for row in classes.rows(many, options.threads, options.repeat):
                 show(row)
     print(f"\n{len(missed)} bars missed. Rows kept in {log.path.name}.")
 

@@ -1,5 +1,6 @@
 """The data sets of the benchmarks: LIBSVM text in $SODM_DATA, scaled to [0, 1], split 80/20."""
 
+import gzip
 import io
 import lzma
 import os
@@ -40,6 +41,18 @@ def read(name: str, features: int | None = None) -> tuple[np.ndarray, np.ndarray
         np.savez(kept, X=X.toarray().astype(np.float32), y=y)
     with np.load(kept) as arrays:
         return arrays["X"], arrays["y"]
+
+
+def fashion_mnist() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """X_train, y_train, X_test, y_test as published, pixels in [0, 1]."""
+    found: list[np.ndarray] = []
+    for part in ("train", "t10k"):
+        for kind, head in (("images-idx3", 16), ("labels-idx1", 8)):
+            packed = (directory() / "fashion-mnist" / f"{part}-{kind}-ubyte.gz").read_bytes()
+            found.append(np.frombuffer(gzip.decompress(packed), np.uint8, offset=head))
+    X, y, X_test, y_test = found
+    rows, tests = ((own.reshape(-1, 784) / np.float32(255)).astype(np.float32) for own in (X, X_test))
+    return rows, y.astype(np.int64), tests, y_test.astype(np.int64)
 
 
 def scaled(X: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
