@@ -67,6 +67,7 @@ class PairBatch:
         stop: Any = None,
         certified: bool = True,
         violation: float | None = None,
+        aim: float | None = None,
     ) -> tuple[SolveResult, Array]:
         """Solve some pairs, and say of each what was added to its kernel's diagonal."""
         codes, (n_rows, n) = codes_of(self.signs), self.signs.shape
@@ -79,6 +80,9 @@ class PairBatch:
             raise ValueError("targets are no classes.")
         odm = self.loss if isinstance(self.loss, OdmLoss) else None
         own = HEADROOM * tol if certified else tol
+        bound = violation_tolerance(own) if violation is None else float(violation)
+        if aim is not None:  # a small problem has the time for it; what is shown is shown of `tol`
+            own = min(own, aim)
         share = self._shares(len(pairs), cache_bytes)
         result = _core.solve_pairs(
             source,
@@ -93,7 +97,7 @@ class PairBatch:
             theta=float(odm.theta) if odm else 0.0,
             method=solver,
             tol=own,
-            violation=violation_tolerance(own) if violation is None else float(violation),
+            violation=bound,
             shown_tol=float(tol),
             shown_violation=violation_tolerance(tol),
             max_iter=int(max_iter),
