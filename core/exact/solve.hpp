@@ -48,7 +48,7 @@ struct Options {
     // A smaller one to go on to while that is cheap: what is decided about unseen rows depends on the order
     // of the rows and on chance at a gap of `tol`, where no row of the training set shows it. Missing it is
     // no failure.
-    double aim = 1.0;  // no smaller than tol: none
+    double aim = 1.0;         // no smaller than tol: none
     double violation = 0.03;  // KKT violation in units of the margin
     int max_iter = 1000;
     std::size_t cache_bytes = std::size_t(1000) << 20;
