@@ -88,9 +88,13 @@ def _certified_in_core(
     solver: str = "auto",
     seed: int = 0,
     offset: None = None,
+    aim: float | None = None,
     **options: Any,
 ) -> SolveResult | None:
-    """A problem so small that what surrounds the solver counts; None if it is not as small as that."""
+    """A problem so small that what surrounds the solver counts; None if it is not as small as that.
+
+    It is solved to `tol`: of `aim`, which is for many rows, nothing is asked.
+    """
     if not fits_batch(evaluator, rows, signs.shape[1], cache_bytes):
         return None
     batch = PairBatch(evaluator, rows, signs, weights, loss)
