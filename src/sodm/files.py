@@ -29,9 +29,11 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         with suppress(FileNotFoundError):
             os.chmod(temporary, os.stat(target).st_mode & 0o7777)
         os.replace(temporary, target)
-    except BaseException:
+    except BaseException as error:
         with suppress(OSError):
             os.unlink(temporary)
+        if isinstance(error, OSError) and error.filename == temporary:
+            error.filename, error.filename2 = os.fspath(path), None  # the name that the caller knows
         raise
     with suppress(OSError):  # make the rename last, where the system lets a folder be flushed
         handle = os.open(folder, os.O_RDONLY)

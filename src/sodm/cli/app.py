@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from sodm.cli import options as o
+from sodm.cli.words import spoken
 from sodm.demo import ROWS as DEMO_ROWS
 from sodm.estimators import defaults
 
@@ -16,7 +17,7 @@ app = typer.Typer(
     name="sodm",
     help="Optimal margin distribution machines: train, use and look at kernel classifiers.",
     no_args_is_help=True,
-    add_completion=False,
+    add_completion=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -68,26 +69,26 @@ def train(
     coef0: Annotated[float, typer.Option(help="Constant of the poly and sigmoid kernels.")] = 0.0,
     lam: Annotated[
         float | None,
-        typer.Option(help=f"Weight of the loss against the norm [{defaults.LAM:g}; by the rows if linear]."),
+        typer.Option(help=f"Weight of the loss against the norm ({defaults.LAM:g}; by the rows if linear)."),
     ] = None,
     upsilon: Annotated[
         float | None,
-        typer.Option(help=f"Weight of margins above the zone, in (0, 1] [{defaults.UPSILON:g}]."),
+        typer.Option(help=f"Weight of margins above the zone, above 0, at most 1 ({defaults.UPSILON:g})."),
     ] = None,
     theta: Annotated[
         float | None,
         typer.Option(
-            help=f"Half-width of the zone without loss, in [0, 1) [{defaults.THETA:g}; 0.9 if linear]."
+            help=f"Half-width of the zone without loss, in 0 to 1 ({defaults.THETA:g}; 0.9 if linear)."
         ),
     ] = None,
     loss: Annotated[o.Loss, typer.Option(help="odm, or hinge for a support vector machine.")] = o.Loss.odm,
     tol: Annotated[
-        float | None, typer.Option(help="Relative duality gap (linear: gradient) to reach [1e-3; 1e-6].")
+        float | None, typer.Option(help="Relative duality gap (linear: gradient) to reach (1e-3; 1e-6).")
     ] = None,
     max_iter: Annotated[int, typer.Option(min=1, help="Most Newton steps or sweeps.")] = 1000,
     intercept: Annotated[
         bool | None,
-        typer.Option("--intercept/--no-intercept", help="A constant feature [no; yes if linear]."),
+        typer.Option("--intercept/--no-intercept", help="A constant feature (no; yes if linear)."),
     ] = None,
     balanced: Annotated[bool, typer.Option("--balanced", help="Give all classes the same weight.")] = False,
     machine: Annotated[
@@ -102,10 +103,23 @@ def train(
             rich_help_panel=o.DATA,
         ),
     ] = "0.2",
+    refit: Annotated[
+        bool,
+        typer.Option(
+            "--refit/--no-refit",
+            help="After validation, train on all rows, held-out ones too.",
+            rich_help_panel=o.DATA,
+        ),
+    ] = True,
     format: o.FormatOption = o.Format.auto,
     label: o.LabelOption = "auto",
     header: o.HeaderOption = None,
     separator: o.SeparatorOption = None,
+    decimal: o.DecimalOption = None,
+    encoding: o.EncodingOption = None,
+    missing: o.MissingOption = None,
+    ignore: o.IgnoreOption = None,
+    category: o.CategoryOption = None,
     zero_based: o.ZeroBasedOption = False,
     cache: o.CacheOption = False,
     max_expansion: o.MaxExpansionOption = 200.0,
@@ -151,18 +165,33 @@ def train(
     from sodm.cli.train import Settings
     from sodm.cli.train import train as run
 
-    source = Source(data, format.value, label, header, separator, zero_based, cache, threads, max_expansion)
+    source = Source(
+        data,
+        format.value,
+        label,
+        header,
+        separator,
+        zero_based,
+        cache,
+        threads,
+        max_expansion,
+        o.check_decimal(decimal),
+        o.check_encoding(encoding),
+        tuple(missing or ()),
+        tuple(ignore or ()),
+        tuple(category or ()),
+    )
     run(
         source,
         parameters,
-        Settings(out, scale.value, validation, seed, time_limit, machine.value, json, quiet),
+        Settings(out, scale.value, validation, refit, seed, time_limit, machine.value, json, quiet),
     )
 
 
 @app.command()
 def predict(
-    data: o.DataFile,
-    model: o.ModelFile,
+    data: o.DataOrModel,
+    model: o.ModelOrData,
     out: Annotated[str, typer.Option("--out", "-o", help="File to write; - is the standard output.")] = "-",
     decision: Annotated[
         bool, typer.Option("--decision", help="Write decision values after the labels.")
@@ -171,6 +200,9 @@ def predict(
     label: o.LabelOption = "auto",
     header: o.HeaderOption = None,
     separator: o.SeparatorOption = None,
+    decimal: o.DecimalOption = None,
+    encoding: o.EncodingOption = None,
+    missing: o.MissingOption = None,
     zero_based: o.ZeroBasedOption = False,
     cache: o.CacheOption = False,
     max_expansion: o.MaxExpansionOption = 200.0,
@@ -178,29 +210,46 @@ def predict(
     json: o.JsonOption = False,
     quiet: o.QuietOption = False,
 ) -> None:
-    """Predict the label of every row: one line each, labels as they were in the training data."""
-    if json and out == "-":
-        raise typer.BadParameter(
-            "labels go to the standard output: give --out FILE with --json.", param_hint="--json"
-        )
+    """Predict the label of every row: one line each, labels as they were in the training data.
+
+    Columns are found by name, in any order; others are left aside. With --json and without --out the
+    labels are in the object that is printed.
+    """
     from sodm.cli.inputs import Source
     from sodm.cli.score import predict as run
 
-    source = Source(data, format.value, label, header, separator, zero_based, cache, threads, max_expansion)
-    run(source, model, out, decision, json, quiet)
+    data, path = o.model_and_data(data, model)
+    source = Source(
+        data,
+        format.value,
+        label,
+        header,
+        separator,
+        zero_based,
+        cache,
+        threads,
+        max_expansion,
+        o.check_decimal(decimal),
+        o.check_encoding(encoding),
+        tuple(missing or ()),
+    )
+    run(source, path, out, decision, json, quiet)
 
 
 @app.command()
 def evaluate(
-    data: o.DataFile,
-    model: o.ModelFile,
+    data: o.DataOrModel,
+    model: o.ModelOrData,
     plot: Annotated[
-        Path | None, typer.Option("--plot", help="Draw the margins to .png, .svg or .pdf.")
+        Path | None, typer.Option("--plot", help="Draw confusion, ROC and margins to .png, .svg or .pdf.")
     ] = None,
     format: o.FormatOption = o.Format.auto,
     label: o.LabelOption = "auto",
     header: o.HeaderOption = None,
     separator: o.SeparatorOption = None,
+    decimal: o.DecimalOption = None,
+    encoding: o.EncodingOption = None,
+    missing: o.MissingOption = None,
     zero_based: o.ZeroBasedOption = False,
     cache: o.CacheOption = False,
     max_expansion: o.MaxExpansionOption = 200.0,
@@ -208,12 +257,26 @@ def evaluate(
     json: o.JsonOption = False,
     quiet: o.QuietOption = False,
 ) -> None:
-    """Measure a model on labelled data."""
+    """Measure a model on labelled data: accuracy, balanced accuracy, F1, ROC AUC, a table of the classes."""
     from sodm.cli.inputs import Source
     from sodm.cli.score import evaluate as run
 
-    source = Source(data, format.value, label, header, separator, zero_based, cache, threads, max_expansion)
-    run(source, model, plot, json, quiet)
+    data, path = o.model_and_data(data, model)
+    source = Source(
+        data,
+        format.value,
+        label,
+        header,
+        separator,
+        zero_based,
+        cache,
+        threads,
+        max_expansion,
+        o.check_decimal(decimal),
+        o.check_encoding(encoding),
+        tuple(missing or ()),
+    )
+    run(source, path, plot, json, quiet)
 
 
 @app.command()
@@ -227,6 +290,11 @@ def tune(
     label: o.LabelOption = "auto",
     header: o.HeaderOption = None,
     separator: o.SeparatorOption = None,
+    decimal: o.DecimalOption = None,
+    encoding: o.EncodingOption = None,
+    missing: o.MissingOption = None,
+    ignore: o.IgnoreOption = None,
+    category: o.CategoryOption = None,
     zero_based: o.ZeroBasedOption = False,
     cache: o.CacheOption = False,
     max_expansion: o.MaxExpansionOption = 200.0,
@@ -241,7 +309,22 @@ def tune(
     from sodm.cli.inputs import Source
     from sodm.cli.tune import tune as run
 
-    source = Source(data, format.value, label, header, separator, zero_based, cache, threads, max_expansion)
+    source = Source(
+        data,
+        format.value,
+        label,
+        header,
+        separator,
+        zero_based,
+        cache,
+        threads,
+        max_expansion,
+        o.check_decimal(decimal),
+        o.check_encoding(encoding),
+        tuple(missing or ()),
+        tuple(ignore or ()),
+        tuple(category or ()),
+    )
     run(source, kernel.value, degree, coef0, scale.value, seed, o.megabytes(memory), time_limit, json, quiet)
 
 
@@ -345,4 +428,4 @@ def _check_parameters(parameters: dict[str, Any]) -> None:
     try:
         make_machine(parameters)._check_parameters()
     except ValueError as error:
-        raise typer.BadParameter(str(error)) from None
+        raise typer.BadParameter(spoken(str(error))) from None

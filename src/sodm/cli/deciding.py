@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sodm.cli.inputs import rows_for
-from sodm.model.machines import in_pairs, split
+from sodm.model.machines import in_pairs
 from sodm.plots.margins import margins_of
 from sodm.problem.pairs import votes
 
@@ -46,17 +46,14 @@ class Decisions:
         return margins_of(y, self.values, self.classes, pairs=self.pairs)[0]
 
 
-def decide(model: Any, X: Any, rows_at_once: int | None = None) -> Decisions:
-    """What a machine, alone or behind a scaler, says of rows."""
-    machine = split(model)[1]
+def decide(machine: Any, parts: Iterable[Any]) -> Decisions:
+    """What a machine says of rows, which come some at a time."""
     pairs = in_pairs(machine)
-    step = rows_at_once or max(1, X.shape[0])
-    starts = range(0, max(1, X.shape[0]), step)
     shape = getattr(machine, "decision_function_shape", None)
     if shape is not None:
         machine.decision_function_shape = "ovo" if pairs else "ovr"
     try:
-        values = [model.decision_function(rows_for(model, X[k : k + step])) for k in starts]
+        values = [machine.decision_function(part) for part in parts]
     finally:
         if shape is not None:
             machine.decision_function_shape = shape

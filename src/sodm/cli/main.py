@@ -1,6 +1,7 @@
 """Entry point of the command: exit codes and one-line errors.
 
-0 is fine, 2 is a mistake in the command line, 1 is anything else. A traceback is shown with --debug only.
+0 is fine, 2 is a mistake in the command line, 130 is Ctrl-C, 1 is anything else. A traceback is shown with
+--debug only.
 """
 
 from __future__ import annotations
@@ -9,7 +10,9 @@ import sys
 import warnings
 from typing import Any, TextIO
 
-TYPER_INTERRUPTED = 130  # what typer makes of Ctrl-C, without a word
+from sodm.cli.words import spoken
+
+INTERRUPTED = 130  # as shells have it: 128 + SIGINT; typer ends with it too, without a word
 
 
 def main() -> None:
@@ -21,14 +24,14 @@ def main() -> None:
     except ImportError as error:
         if error.name not in ("typer", "rich"):
             raise
-        print("sodm: the command line needs more packages: run `pip install sodm[cli]`.", file=sys.stderr)
+        print("sodm: the command line needs more packages: run `pip install 'sodm[cli]'`.", file=sys.stderr)
         sys.exit(1)
     try:
         app(args=arguments, prog_name="sodm")
     except KeyboardInterrupt:
         _end_interrupted()
     except SystemExit as end:
-        if end.code != TYPER_INTERRUPTED:
+        if end.code != INTERRUPTED:
             raise
         _end_interrupted()
     except BrokenPipeError:  # the reader of our output has gone, as `head` does
@@ -43,7 +46,7 @@ def main() -> None:
 
 def _end_interrupted() -> None:
     print("sodm: interrupted; no output file was written.", file=sys.stderr)
-    sys.exit(1)
+    sys.exit(INTERRUPTED)
 
 
 def _without_debug(arguments: list[str]) -> tuple[list[str], bool]:
@@ -60,7 +63,7 @@ def _sentence(error: Exception) -> str:
     if isinstance(error, MemoryError):
         return "there is not enough memory: use fewer rows, or a smaller --memory for the kernel values."
     text = " ".join(str(error).split())
-    return text or f"{type(error).__name__}; run again with --debug to see where."
+    return spoken(text) or f"{type(error).__name__}; run again with --debug to see where."
 
 
 def _show_warning(
@@ -71,4 +74,4 @@ def _show_warning(
     file: TextIO | None = None,
     line: Any = None,
 ) -> None:
-    print(f"sodm: warning: {' '.join(str(message).split())}", file=sys.stderr)
+    print(f"sodm: warning: {spoken(' '.join(str(message).split()))}", file=sys.stderr)

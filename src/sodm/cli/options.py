@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from enum import StrEnum
 from pathlib import Path
@@ -59,6 +60,13 @@ class Format(StrEnum):
 
 DataFile = Annotated[str, typer.Argument(help="A file, or the name of a known data set.", show_default=False)]
 ModelFile = Annotated[Path, typer.Argument(help="A model file (.sodm).", show_default=False)]
+DataOrModel = Annotated[
+    str, typer.Argument(metavar="DATA", help="A file, or the name of a known data set.", show_default=False)
+]
+ModelOrData = Annotated[
+    str,
+    typer.Argument(metavar="MODEL", help="A model file (.sodm); may also come first.", show_default=False),
+]
 FormatOption = Annotated[
     Format, typer.Option("--format", help="Format of the data; auto goes by the name.", rich_help_panel=DATA)
 ]
@@ -66,7 +74,8 @@ LabelOption = Annotated[
     str,
     typer.Option(
         "--label",
-        help="Label column of a table: its name, or its number from 0 (negative: from the end).",
+        help="Label column of a table: its name, or its number from 0 (negative: from the end). A trained "
+        "model knows it.",
         rich_help_panel=DATA,
     ),
 ]
@@ -78,6 +87,36 @@ HeaderOption = Annotated[
 ]
 SeparatorOption = Annotated[
     str | None, typer.Option("--separator", help="Separator of a CSV file.", rich_help_panel=DATA)
+]
+DecimalOption = Annotated[
+    str | None,
+    typer.Option("--decimal", help="Decimal mark of the numbers in a CSV file, . or ,", rich_help_panel=DATA),
+]
+EncodingOption = Annotated[
+    str | None,
+    typer.Option(
+        "--encoding", help="Encoding of a CSV file, if not UTF-8: latin-1, cp1252, ...", rich_help_panel=DATA
+    ),
+]
+MissingOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--missing",
+        help="Text for a missing value, besides nothing, NA, NaN, null, None and ?; may be repeated.",
+        rich_help_panel=DATA,
+    ),
+]
+IgnoreOption = Annotated[
+    list[str] | None,
+    typer.Option("--ignore", help="Column to leave aside; may be repeated.", rich_help_panel=DATA),
+]
+CategoryOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--category",
+        help="Column of numbers that are names of categories; may be repeated.",
+        rich_help_panel=DATA,
+    ),
 ]
 ZeroBasedOption = Annotated[
     bool, typer.Option("--zero-based", help="LIBSVM indices count from 0.", rich_help_panel=DATA)
@@ -123,6 +162,34 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.
 QuietOption = Annotated[
     bool, typer.Option("--quiet", "-q", help="Print nothing but errors.", rich_help_panel=OUTPUT)
 ]
+
+
+def model_and_data(first: str, second: str) -> tuple[str, Path]:
+    """Which of two files is the data and which the model; they may come in either order."""
+    from sodm.cli.loaded import is_model_file
+
+    swapped = is_model_file(first) and not is_model_file(second)
+    return (second, Path(first)) if swapped else (first, Path(second))
+
+
+def check_encoding(name: str | None) -> str | None:
+    """The name of an encoding that there is."""
+    try:
+        codecs.lookup(name or "utf-8")
+    except LookupError:
+        raise typer.BadParameter(
+            f"{name!r} is no encoding: latin-1, cp1252, utf-16 and shift-jis are some.",
+            param_hint="--encoding",
+        ) from None
+    return name
+
+
+def check_decimal(mark: str | None) -> str | None:
+    """A decimal mark that there is."""
+    if mark not in (None, ".", ","):
+        raise typer.BadParameter(f"{mark!r} is no decimal mark: give . or ,", param_hint="--decimal")
+    return mark
+
 
 _UNITS = {"": 2**20, "B": 1, "KB": 2**10, "MB": 2**20, "GB": 2**30, "TB": 2**40}
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 
@@ -21,8 +23,15 @@ def show(facts: dict[str, Any], *, title: str, as_json: bool, quiet: bool = Fals
         table.add_column(overflow="fold")
         for name, value in facts.items():
             if value is not None:
-                table.add_row(name.replace("_", " "), text_of(name, value))
+                table.add_row(name.replace("_", " "), escape(text_of(name, value)))
         console().print(table)
+
+
+def note(lines: Sequence[str], quiet: bool) -> None:
+    """Say what the user should know, apart from the results."""
+    if not quiet:
+        for line in lines:
+            print(f"sodm: note: {line}.", file=sys.stderr)
 
 
 def console() -> Console:

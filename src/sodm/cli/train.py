@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+import warnings
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,14 +14,20 @@ from numpy.typing import NDArray
 from sklearn.pipeline import make_pipeline
 
 import sodm
-from sodm.cli.deciding import decide
-from sodm.cli.inputs import Source, dense_if_better, make_scaler, split_rows
+from sodm.cli.deciding import Decisions, decide
+from sodm.cli.inputs import Rows, Source, split_rows
 from sodm.cli.limits import TimeIsUp, peak_memory_mb, time_limit
+from sodm.cli.loaded import Loaded, read_for
 from sodm.cli.machine import make_machine, why_chosen
-from sodm.cli.output import on_terminal, show
+from sodm.cli.measures import classification, hint_for_rare
+from sodm.cli.output import note, on_terminal, show
+from sodm.cli.prepare import features, fit_before, told
+from sodm.data.columns import Table
+from sodm.model.machines import prepares
 
 ROWS_TO_SCORE = 20_000  # training accuracy and margins are those of at most so many rows
 MARGINS_TO_KEEP = 10_000
+TIME_TO_REFIT = 1.5  # times what the first fit took must be left of the time limit
 
 
 @dataclass(frozen=True)
@@ -29,6 +37,7 @@ class Settings:
     out: Path
     scale: str
     validation: str
+    refit: bool
     seed: int
     time_limit: float | None
     machine: str
@@ -36,78 +45,145 @@ class Settings:
     quiet: bool
 
 
+@dataclass(frozen=True)
+class _Fit:
+    """A fitted machine with what comes before it."""
+
+    before: Any
+    machine: Any
+    why: str
+    n_rows: int
+
+    def decide(self, X: Any) -> Decisions:
+        return decide(self.machine, [features(self.before, X)])
+
+
 def train(source: Source, parameters: dict[str, Any], settings: Settings) -> None:
-    """Read, scale, train, score, save and say so."""
+    """Read, prepare, train, validate, train on all rows, save and say so."""
     if not settings.out.parent.is_dir():
         raise FileNotFoundError(f"{settings.out.parent} does not exist: make the folder first.")
     began = time.perf_counter()
-    dataset = source.read()
-    X, y = dense_if_better(dataset.X), np.asarray(dataset.y)
-    X, y, X_held, y_held = _hold_out(X, y, source, settings)
+    rows = source.rows()
+    note(rows.notes, settings.quiet)
     read_seconds = time.perf_counter() - began
 
-    watched = on_terminal() and not settings.as_json and not settings.quiet
-    more = {"verbose": int(watched), "time_limit": settings.time_limit}
-    machine = make_machine(parameters | more, settings.machine, X.shape[0])
-    why = why_chosen(machine, X.shape[0])
-    if watched:
-        print(why)
-    scaler = make_scaler(settings.scale, X)
-    model = machine if scaler is None else make_pipeline(scaler, machine)
     start = time.perf_counter()
+    fit, validated = _fit_and_validate(rows, source, parameters, settings)
+    seconds = time.perf_counter() - start
+
+    facts, margins = _facts(fit, rows if fit.n_rows == rows.X.shape[0] else validated["part"], validated)
+    hint = hint_for_rare(np.asarray(rows.y), fit.machine.class_weight)
+    facts = {
+        "machine": fit.why,
+        "trained_on": validated["said"],
+        **facts,
+        "scale": "none" if settings.scale == "none" else _scaler_name(fit.before),
+        **told(fit.before, rows.X),
+        "read_seconds": round(read_seconds, 3),
+        "train_seconds": round(seconds, 3),
+        "peak_memory_mb": round(peak_memory_mb(), 1),
+    }
+    summary = {"data": Path(source.path).name, "table": _known(rows, source), **facts}
+    sodm.save(_named(fit, rows), settings.out, summary=summary, margins=margins)
+    if settings.as_json:
+        facts["notes"] = [*rows.notes, *hint]
+    show(facts | {"out": str(settings.out)}, title="trained", as_json=settings.as_json, quiet=settings.quiet)
+    note(hint, settings.quiet)
+
+
+def _fit_and_validate(
+    rows: Rows, source: Source, parameters: dict[str, Any], settings: Settings
+) -> tuple[_Fit, dict[str, Any]]:
+    """The machine to be saved, and what is known of how well it does on rows it has not seen."""
+    n = rows.X.shape[0]
+    whole: dict[str, Any] = {"said": f"all {n:,} rows", "part": rows, "rows": None}
+    if not _is_share(settings.validation):
+        fit = _fit(rows, parameters, settings, settings.time_limit)
+        other = read_for(
+            _loaded(fit, rows, source),
+            Source(**{**vars(source), "path": settings.validation}),
+            labels_needed=True,
+        )
+        return fit, whole | _validated(fit, other)
+    share = float(settings.validation)
+    train, held = split_rows(np.asarray(rows.y), share, settings.seed)
+    if len(held) == 0:
+        return _fit(rows, parameters, settings, settings.time_limit), whole
+    part, limit = rows.take(train), settings.time_limit
+    began = time.perf_counter()
+    # A machine that can end early takes half of the time, so that as much is left for all rows.
+    halved = limit and settings.refit and settings.machine != "exact"
+    with warnings.catch_warnings(record=True) as said:  # of the machine that is kept, warnings are shown
+        warnings.simplefilter("always")
+        fit = _fit(part, parameters, settings, limit / 2 if halved and limit else limit, "validation")
+    kept = fit
+    found = _validated(fit, rows.take(held))
+    only = f"{len(train):,} of {n:,} rows, the others were for validation"
+    used = time.perf_counter() - began
+    if settings.refit:
+        only += ": --time-limit left no time for all"
+        enough = limit is None or limit - used > (TIME_TO_REFIT * used if settings.machine == "exact" else 0)
+        if enough:
+            with suppress(TimeIsUp):
+                kept = _fit(rows, parameters, settings, limit and limit - used)
+    if kept is fit:
+        for warning in said:
+            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+        return fit, {"said": only, "part": part, **found}
+    return kept, whole | found | {
+        "said": f"all {n:,} rows (validated on {len(held):,} after learning from the others)"
+    }
+
+
+def _fit(
+    rows: Rows, parameters: dict[str, Any], settings: Settings, limit: float | None, stage: str = ""
+) -> _Fit:
+    """What comes before the machine, and the machine, fitted to these rows."""
+    n = rows.X.shape[0]
+    watched = on_terminal() and not settings.as_json and not settings.quiet
+    more: dict[str, Any] = {"verbose": int(watched), "time_limit": limit}
+    if stage and parameters.get("checkpoint_dir"):
+        more["checkpoint_dir"] = str(Path(parameters["checkpoint_dir"]) / stage)
+    machine = make_machine(parameters | more, settings.machine, n)
+    why = why_chosen(machine, n)
+    if watched:
+        print(f"{why}{', for validation' if stage else ''}")
+    before = fit_before(settings.scale, rows.X)
     try:
         # The scalable and the linear machine keep the limit themselves, and give what they have by then.
-        with time_limit(None if hasattr(machine, "time_limit") else settings.time_limit):
-            model.fit(X, y)
+        with time_limit(None if hasattr(machine, "time_limit") else limit):
+            machine.fit(features(before, rows.X), rows.y)
     except TimeIsUp as error:
         raise TimeIsUp(
             f"{str(error).rstrip('.')}, so there is no model: raise --time-limit, or leave out --machine "
             "exact to get the best model so far."
         ) from None
-    seconds = time.perf_counter() - start
-
-    facts, margins = _facts(model, machine, X, y, X_held, y_held)
-    # Only now: the arrays above carry no names, and scikit-learn would say so.
-    if dataset.feature_names is not None:
-        (machine if scaler is None else scaler).feature_names_in_ = np.array(
-            dataset.feature_names, dtype=object
-        )
-    facts = {
-        "machine": why,
-        **facts,
-        "scale": "none" if scaler is None else type(scaler).__name__,
-        "read_seconds": round(read_seconds, 3),
-        "train_seconds": round(seconds, 3),
-        "peak_memory_mb": round(peak_memory_mb(), 1),
-    }
-    sodm.save(model, settings.out, summary={"data": Path(source.path).name, **facts}, margins=margins)
-    show(facts | {"out": str(settings.out)}, title="trained", as_json=settings.as_json, quiet=settings.quiet)
+    return _Fit(before, machine, why, n)
 
 
-def _hold_out(X: Any, y: NDArray[Any], source: Source, settings: Settings) -> tuple[Any, Any, Any, Any]:
-    """Rows to train on and to validate with: a share of the rows, or another file."""
-    try:
-        share = float(settings.validation)
-    except ValueError:
-        other = Source(**{**vars(source), "path": settings.validation}).read(n_features=X.shape[1])
-        return X, y, other.X, np.asarray(other.y)
-    if share == 0:
-        return X, y, None, None
-    train, held = split_rows(y, share, settings.seed)
-    return (X[train], y[train], X[held], y[held]) if len(held) else (X, y, None, None)
+def _validated(fit: _Fit, held: Rows) -> dict[str, Any]:
+    """Measures on rows that were not trained on."""
+    y = np.asarray(held.y)
+    decisions = fit.decide(held.X)
+    unknown = sorted(set(np.unique(y).tolist()) - set(fit.machine.classes_.tolist()), key=str)
+    if unknown:
+        raise ValueError(f"--validation has the label {unknown[0]!r}, which is not in the training data.")
+    found = classification(y, decisions.by_class, decisions.labels, fit.machine.classes_)
+    return {"rows": len(y), "validation": found}
 
 
-def _facts(
-    model: Any, machine: Any, X: Any, y: NDArray[Any], X_held: Any, y_held: Any
-) -> tuple[dict[str, Any], NDArray[np.float64]]:
-    rows = np.linspace(0, len(y) - 1, min(len(y), ROWS_TO_SCORE)).astype(np.int64)
-    decision = decide(model, X[rows])
-    margins = np.sort(decision.margins(y[rows]))
+def _facts(fit: _Fit, rows: Rows, validated: dict[str, Any]) -> tuple[dict[str, Any], NDArray[np.float64]]:
+    machine, y, X = fit.machine, np.asarray(rows.y), rows.X
+    some = np.linspace(0, len(y) - 1, min(len(y), ROWS_TO_SCORE)).astype(np.int64)
+    decision = fit.decide(rows.take(some).X)
+    margins = np.sort(decision.margins(y[some]))
     kept = margins[np.linspace(0, len(margins) - 1, min(len(margins), MARGINS_TO_KEEP)).astype(np.int64)]
     labels, counts = np.unique(y, return_counts=True)
+    held = validated.get("validation") or {}
     facts = {
         "rows": len(y),
-        "features": int(X.shape[1]),
+        "features": int(machine.n_features_in_),
+        "columns": int(X.shape[1]) if isinstance(X, Table) else None,
         "classes": {str(label): int(n) for label, n in zip(labels.tolist(), counts.tolist(), strict=True)},
         "kernel": getattr(machine, "kernel", "linear"),
         "gamma": float(machine._fitted_kernel.gamma) if hasattr(machine, "kernel") else None,
@@ -119,12 +195,57 @@ def _facts(
         "iterations": int(np.max(machine.n_iter_)),
         "level": machine.history_[-1]["level"] if hasattr(machine, "stop_reason_") else None,
         "stopped_by": getattr(machine, "stop_reason_", None),
-        "train_accuracy": float(np.mean(decision.labels == y[rows])),
+        "train_accuracy": float(np.mean(decision.labels == y[some])),
         "margin_mean": float(margins.mean()),
         "margin_variance": float(margins.var()),
-        "validation_rows": None if y_held is None else len(y_held),
-        "validation_accuracy": None,
+        "validation_rows": validated["rows"],
+        "validation_accuracy": held.get("accuracy"),
+        "validation_balanced_accuracy": held.get("balanced_accuracy"),
+        "validation_roc_auc": held.get("roc_auc"),
     }
-    if y_held is not None:
-        facts["validation_accuracy"] = float(np.mean(decide(model, X_held).labels == y_held))
     return facts, kept
+
+
+def _known(rows: Rows, source: Source) -> dict[str, Any]:
+    """What `evaluate` and `predict` need to read such a file again."""
+    known: dict[str, Any] = {}
+    if isinstance(rows.label, str):
+        known["label"] = rows.label
+    elif rows.label is not None:
+        known["label_at"] = rows.label % (rows.X.shape[1] + 1)
+    if isinstance(rows.X, Table):
+        known["flags"] = [k for k, column in enumerate(rows.X.columns) if column.kind == "flag"]
+    given = {"decimal": source.decimal, "encoding": source.encoding, "missing": list(source.missing)}
+    return known | {name: value for name, value in given.items() if value}
+
+
+def _named(fit: _Fit, rows: Rows) -> Any:
+    """The model to be saved, with the names of its columns."""
+    if rows.names is not None and not prepares(fit.before):
+        first = fit.machine if fit.before is None else fit.before
+        first.feature_names_in_ = np.array(rows.names, dtype=object)
+    return fit.machine if fit.before is None else make_pipeline(fit.before, fit.machine)
+
+
+def _loaded(fit: _Fit, rows: Rows, source: Source) -> Loaded:
+    """The fit as if it had been loaded from a file."""
+    kinds: list[Any] = ["number"] * rows.X.shape[1]
+    if isinstance(rows.X, Table):
+        kinds = [column.kind for column in rows.X.columns]
+    names = None if rows.names is None else list(rows.names)
+    return Loaded(None, fit.before, fit.machine, names, kinds, _known(rows, source))
+
+
+def _scaler_name(before: Any) -> str:
+    if not prepares(before):
+        return type(before).__name__
+    numbers = {name: fitted for name, fitted, _ in before.transformers_}.get("numbers")
+    return "none" if numbers is None else type(numbers[-1]).__name__
+
+
+def _is_share(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

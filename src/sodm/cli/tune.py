@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from rich.table import Table
 
-from sodm.cli.inputs import Source, dense_if_better, make_scaler
+from sodm.cli.inputs import Source
 from sodm.cli.limits import peak_memory_mb
-from sodm.cli.output import console, show
+from sodm.cli.output import console, note, show
+from sodm.cli.prepare import features, fit_before
 from sodm.cli.search import Trial, search
 from sodm.problem.kernels import Kernel
 
@@ -32,12 +33,12 @@ def tune(
     quiet: bool,
 ) -> None:
     """Read, scale, search, and print."""
-    dataset = source.read()
-    X, y = dense_if_better(dataset.X), np.asarray(dataset.y)
+    rows = source.rows()
+    note(rows.notes, quiet)
+    y = np.asarray(rows.y)
     if len(np.unique(y)) < 2:
         raise ValueError(f"{source.path} has one class only: tuning needs two or more.")
-    scaler = make_scaler(scale, X)
-    X = X if scaler is None else scaler.fit_transform(X)
+    X = features(fit_before(scale, rows.X), rows.X)
     start = time.perf_counter()
     kernel = Kernel(
         kernel_name,
@@ -114,4 +115,10 @@ def _command(source: Source, kernel: Kernel, scale: str, seed: int, trial: Trial
         words += ["--separator", source.separator]
     if source.zero_based:
         words += ["--zero-based"]
+    for option in ("decimal", "encoding"):
+        if getattr(source, option) is not None:
+            words += [f"--{option}", getattr(source, option)]
+    for option in ("missing", "ignore", "category"):
+        for value in getattr(source, option):
+            words += [f"--{option}", value]
     return shlex.join([*words, "--out", "model.sodm"])

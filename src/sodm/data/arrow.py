@@ -44,19 +44,25 @@ def read_arrow(
     DataError
         If the file is damaged, holds what are no numbers, or expands too far.
     """
+    limit = Limit.of(path, max_expansion)
+    return _dataset(open_table(limit), label, limit)
+
+
+def open_table(limit: Limit) -> Any:
+    """The pyarrow table of a file; text columns as numbered names."""
+    path = limit.path
     try:
         import pyarrow
     except ImportError as error:
-        raise ImportError(
-            f"{os.fspath(path)} needs pyarrow to be read: run `pip install sodm[arrow]`."
-        ) from error
-    limit = Limit.of(path, max_expansion)
+        raise ImportError(f"{path} needs pyarrow to be read: run `pip install 'sodm[arrow]'`.") from error
     with open(path, "rb") as file:
         try:
             table = _table(file, limit)
         except (pyarrow.ArrowException, OSError, struct.error) as error:
             raise DataError(path, f"this is no whole Parquet or Arrow file ({_first_line(error)})") from error
-    return _dataset(table, label, limit)
+    if table.num_rows == 0:
+        raise DataError(path, "there are no rows in this file")
+    return table
 
 
 def _table(file: IO[bytes], limit: Limit) -> Any:
@@ -85,8 +91,6 @@ def _table(file: IO[bytes], limit: Limit) -> Any:
 
 def _dataset(table: Any, label: str | int | None, limit: Limit) -> Dataset:
     path, names = limit.path, table.column_names
-    if table.num_rows == 0:
-        raise DataError(path, "there are no rows in this file")
     at = label_column(path, label, names, len(names))
     features = tuple(name for k, name in enumerate(names) if k != at)
     limit.check(8 * table.num_rows * max(1, len(names)), "its rows come")
@@ -94,7 +98,7 @@ def _dataset(table: Any, label: str | int | None, limit: Limit) -> Dataset:
     for j, k in enumerate(k for k in range(len(names)) if k != at):
         X[:, j] = _numbers(path, names[k], table.column(k))
     check_finite(path, X, features)
-    return Dataset(X, _labels(names[at], table.column(at), limit) if at >= 0 else None, features)
+    return Dataset(X, labels_of(names[at], table.column(at), limit) if at >= 0 else None, features)
 
 
 def _numbers(path: str | os.PathLike[str], name: str, column: Any) -> NDArray[Any]:
@@ -109,7 +113,8 @@ def _numbers(path: str | os.PathLike[str], name: str, column: Any) -> NDArray[An
     return column.to_numpy()
 
 
-def _labels(name: str, column: Any, limit: Limit) -> NDArray[Any]:
+def labels_of(name: str, column: Any, limit: Limit) -> NDArray[Any]:
+    """Labels from a column of numbers or text."""
     from pyarrow import types
 
     if column.null_count:

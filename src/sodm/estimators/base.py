@@ -82,7 +82,12 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):
         """Rows, labels and weights, checked together with the parameters."""
         self._check_parameters()
         X, y = validate_data(
-            self, check_sparse(X), y, accept_sparse="csr", dtype=FLOATS, accept_large_sparse=True
+            self,
+            check_sparse(self._numbers_for(X)),
+            y,
+            accept_sparse="csr",
+            dtype=FLOATS,
+            accept_large_sparse=True,
         )
         if y.dtype.kind not in "iub":  # whole numbers are labels
             check_classification_targets(y)

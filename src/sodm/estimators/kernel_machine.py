@@ -35,6 +35,7 @@ from sodm.problem.csr import check_sparse
 from sodm.problem.evaluator import KernelEvaluator, Precision
 from sodm.problem.fold import row_hashes
 from sodm.problem.kernels import KERNELS, Kernel, is_symmetric, resolve_gamma
+from sodm.problem.objects import ObjectKernel, as_rows, numbered, objects_of
 from sodm.problem.pairs import linear_coefficients
 from sodm.problem.problem import Problem
 from sodm.problem.query_blocks import query_blocks
@@ -160,6 +161,27 @@ class KernelMachine(BaseEstimator):
             evaluation=evaluation,
         )
 
+    def _numbers_for(self, X: Any) -> Any:
+        """X, or numbers of its rows where these are objects for a kernel that is a function."""
+        self._objects = objects_of(self.kernel, X)
+        return X if self._objects is None else numbered(len(self._objects))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All attributes, in types that pickles, skops and MLflow know."""
+        state = dict(super().__getstate__())
+        state.pop("_prepared", None)
+        if isinstance(state.get("_fitted_kernel"), Kernel):
+            state["_fitted_kernel"] = dict(vars(state["_fitted_kernel"]))
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        kernel = self.__dict__.get("_fitted_kernel")
+        if isinstance(kernel, dict):
+            kernel = Kernel(**kernel)
+        if kernel is not None:
+            self._restore(kernel, self._fitted_precision)
+
     def _with_weight(self, X: Any, kept: NDArray[np.int64]) -> RowSet:
         """The rows that have weight; of a precomputed kernel, its matrix among them, checked."""
         rows = as_row_set(X)
@@ -173,8 +195,9 @@ class KernelMachine(BaseEstimator):
         return as_row_set(matrix)
 
     def _kernel_for(self, rows: RowSet, weights: NDArray[np.float64], offset: float) -> Kernel:
+        objects = getattr(self, "_objects", None)
         return Kernel(
-            self.kernel,
+            self.kernel if objects is None else ObjectKernel(self.kernel, objects),  # type: ignore[arg-type]
             gamma=resolve_gamma(self.gamma, rows, weights),
             degree=int(self.degree),
             coef0=float(self.coef0),
@@ -241,6 +264,8 @@ class KernelMachine(BaseEstimator):
     def _values(self, X: Any) -> NDArray[np.float64]:
         """f(x) of each problem, shape (n, n_problems), of rows that are checked here."""
         check_is_fitted(self)
+        if isinstance(self._fitted_kernel.name, ObjectKernel):
+            return self._decide(as_rows(list(X))) + self.intercept_
         X = validate_data(
             self, check_sparse(X), accept_sparse="csr", dtype=FLOATS, accept_large_sparse=True, reset=False
         )

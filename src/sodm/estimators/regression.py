@@ -69,7 +69,7 @@ class KernelMachineRegressor(RegressorMixin, KernelMachine):
         self._check_parameters()
         X, y = validate_data(
             self,
-            check_sparse(X),
+            check_sparse(self._numbers_for(X)),
             y,
             accept_sparse="csr",
             dtype=FLOATS,

@@ -26,7 +26,7 @@ from sodm.files import atomic_write
 from sodm.model.errors import ModelFileError
 
 FORMAT = "sodm-model"
-VERSION = 2  # 2: machines of pairs of classes
+VERSION = 2  # 2: machines of pairs of classes, and what was done to the columns of a table
 HEADER = "header.json"
 FOLDER = "arrays/"
 ALIGNMENT = 64

@@ -33,7 +33,7 @@ def load(path: str | os.PathLike[str], *, mmap: bool = True) -> Any:
 
     Returns
     -------
-    the machine, or Pipeline of a scaler and the machine
+    the machine, or Pipeline of a scaler or ColumnTransformer and the machine
         It predicts what the saved one did, to the last bit.
 
     Raises
@@ -184,17 +184,28 @@ def _constant(machine: Any) -> float:
 
 
 def _behind_scaler(machine: Any, reader: container.Reader) -> Any:
-    """The machine, or a pipeline of the stored scaler and it, with the names of the features."""
+    """The machine, or a pipeline of the stored scaler or preparation and it; with names of features."""
     header, n_features = reader.header, machine.n_features_in_
-    names = header.get("feature_names")
+    preparation = header.get("preparation")
+    names, n_names = header.get("feature_names"), n_features
+    if preparation is not None:
+        n_names = preparation["n_columns"]
+    if names is not None and not (
+        isinstance(names, list) and len(names) == n_names and all(isinstance(n, str) for n in names)
+    ):
+        raise ValueError("feature_names does not have one name per feature")
+    held = set(header["arrays"])
+    if preparation is not None:
+        from sodm.model.preparation import preparation_in
+
+        before = preparation_in(preparation, reader.array, held, names)
+        if len(before.get_feature_names_out()) != n_features:
+            raise ValueError("the preparation does not make the features of the machine")
+        return make_pipeline(before, machine)
     scaler = None
     if header.get("scaler") is not None:
-        scaler = put_together(header["scaler"], reader.array, set(header["arrays"]), n_features)
+        scaler = put_together(header["scaler"], reader.array, held, n_features)
     if names is not None:
-        if not (
-            isinstance(names, list) and len(names) == n_features and all(isinstance(n, str) for n in names)
-        ):
-            raise ValueError("feature_names does not have one name per feature")
         first = machine if scaler is None else scaler
         first.feature_names_in_ = np.array(names, dtype=object)
     return machine if scaler is None else make_pipeline(scaler, machine)

@@ -24,6 +24,8 @@ MACHINES = {
     "DiPClassifier": "sodm.estimators.dip",
     "DCClassifier": "sodm.estimators.dc",
 }
+# The same as skops and MLflow want to be told which types may be loaded.
+TRUSTED_TYPES = [f"{module}.{name}" for name, module in MACHINES.items()]
 NUMBERS_OF_THE_FIT = (
     *("n_iter_", "dual_gap_", "violation_", "objective_", "n_kernel_evaluations_"),
     *("gradient_norm_", "solver_", "stop_reason_", "lam_"),
@@ -31,20 +33,27 @@ NUMBERS_OF_THE_FIT = (
 
 
 def split(model: Any) -> tuple[Any | None, Any]:
-    """The scaler, or None, and the machine that a model consists of."""
+    """What comes before the machine (a scaler, a ColumnTransformer, or None), and the machine."""
     steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
     steps = [step for step in steps if step is not None and step != "passthrough"]
     if not steps or type(steps[-1]).__name__ not in MACHINES:
         raise TypeError(
-            f"only {', '.join(MACHINES)} can be saved, alone or behind a scaler; got {type(model).__name__}."
+            f"only {', '.join(MACHINES)} can be saved, alone, behind a scaler or behind a ColumnTransformer; "
+            f"got {type(model).__name__}."
         )
-    if len(steps) > 2 or (len(steps) == 2 and kind_of(steps[0]) is None):
+    if len(steps) > 2 or (len(steps) == 2 and kind_of(steps[0]) is None and not prepares(steps[0])):
         raise TypeError(
-            "only one step may come before the machine, a MinMaxScaler, StandardScaler or MaxAbsScaler; got "
+            "only one step may come before the machine, a MinMaxScaler, StandardScaler, MaxAbsScaler or "
+            "ColumnTransformer; got "
             + ", ".join(type(step).__name__ for step in steps[:-1])
             + ": pickle such a pipeline instead."
         )
     return (steps[0] if len(steps) == 2 else None), steps[-1]
+
+
+def prepares(step: Any) -> bool:
+    """Whether this step takes the columns of a table, rather than rows of numbers."""
+    return type(step).__name__ == "ColumnTransformer"  # by name: to import the class takes a while
 
 
 def has_kernel(machine: Any) -> bool:

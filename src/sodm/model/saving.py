@@ -12,7 +12,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from sodm.model import container
 from sodm.model.header import kernel_out, labels_out, parameters_out, plain, targets_out
-from sodm.model.machines import NUMBERS_OF_THE_FIT, has_kernel, in_pairs, machines_of, regions_of, split
+from sodm.model.machines import (
+    NUMBERS_OF_THE_FIT,
+    has_kernel,
+    in_pairs,
+    machines_of,
+    prepares,
+    regions_of,
+    split,
+)
 from sodm.model.row_arrays import machines_out, regions_out, rows_out
 from sodm.model.scalers import take_apart
 
@@ -24,13 +32,14 @@ def save(
     summary: dict[str, Any] | None = None,
     margins: ArrayLike | None = None,
 ) -> None:
-    """Save a fitted machine, alone or behind a scaler.
+    """Save a fitted machine, alone, behind a scaler, or behind the preparation of a table.
 
     Parameters
     ----------
-    model : fitted machine, or Pipeline of a scaler and a machine
+    model : fitted machine, or Pipeline of a scaler or a ColumnTransformer and a machine
         The machine is one of `MACHINES`. The scaler is scikit-learn's MinMaxScaler, StandardScaler or
-        MaxAbsScaler. A kernel that is a Python function cannot be saved.
+        MaxAbsScaler; a ColumnTransformer may have these, SimpleImputer and OneHotEncoder in it, and pipelines
+        of them. A kernel that is a Python function cannot be saved.
     path : path
         Usually ending in ``.sodm``. An old file is replaced only when the new one is on the disk.
     summary : dict, optional
@@ -88,7 +97,12 @@ def save(
     machines = machines_of(machine)
     if machines is not None:
         arrays |= machines_out(machines)
-    if scaler is not None:
+    if prepares(scaler):
+        from sodm.model.preparation import preparation_out
+
+        header["preparation"], prepared = preparation_out(scaler)
+        arrays |= prepared
+    elif scaler is not None:
         header["scaler"], scaling = take_apart(scaler)
         arrays |= scaling
     if margins is not None:

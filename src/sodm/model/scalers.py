@@ -89,7 +89,10 @@ def affine(scaler: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """
     kind = kind_of(scaler)
     if kind is None:
-        raise ValueError(f"{type(scaler).__name__} is not a scaler that can be converted.")
+        raise ValueError(
+            f"{type(scaler).__name__} cannot be converted, only scalers can: convert the machine alone "
+            "(model[-1]), and give it rows that are prepared already."
+        )
     if getattr(scaler, "clip", False):
         raise ValueError("a scaler with clip=True cannot be converted: fit it with clip=False.")
     one = np.ones(scaler.n_features_in_)

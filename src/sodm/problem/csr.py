@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sodm import _core
+from sodm.problem.text_columns import refuse_text
 
 
 def check_csr(X: Any) -> bool:
@@ -43,12 +44,13 @@ def check_csr(X: Any) -> bool:
 
 
 def check_sparse(X: Any) -> Any:
-    """X as it is; a sparse matrix that scikit-learn or SciPy would convert is checked before they do.
+    """X as it is; a sparse matrix that scikit-learn or SciPy would convert is checked before they do, and
+    columns of text are refused by name.
 
     A CSR matrix of floats is left to `canonical`, through which all rows go.
     """
     if not sparse.issparse(X):
-        return X
+        return refuse_text(X)
     if X.format == "csr":
         if X.dtype not in (np.float32, np.float64):
             check_csr(X)

@@ -1,0 +1,106 @@
+"""Tables of any columns: what each is taken for, and what is asked rather than guessed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sodm.data import DataError
+from sodm.data.columns import Reading, Table
+from sodm.data.read_columns import peek_columns, read_columns
+
+UGLY = """when,kg,colour,ok,code,empty,y
+2024-03-01,4.5,black,True,1,,a
+2024-03-02,,white,false,2,NA,b
+2024-03-03,20,black,,1,,b
+2024-03-04,5e0,"white",TRUE,2,?,a
+"""
+
+
+def read(path: Path, text: str | bytes, **reading: object) -> Table:
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return read_columns(path, Reading(**reading))  # type: ignore[arg-type]
+
+
+def test_columns_are_what_all_their_rows_say(tmp_path: Path) -> None:
+    table = read(tmp_path / "t.csv", UGLY, ignore=("when",), category=("code",))
+    assert [(c.name, c.kind, c.n_missing) for c in table.columns] == [
+        ("kg", "number", 1),
+        ("colour", "category", 0),
+        ("ok", "flag", 1),
+        ("code", "category", 0),
+    ]
+    assert table.y is not None and table.y.tolist() == ["a", "b", "b", "a"] and table.label == "y"
+    assert table.columns[0].values[[0, 2, 3]].tolist() == [4.5, 20.0, 5.0]
+    assert table.notes == ("column 'empty' was left aside: no value in any row",)
+    assert not table.plain_numbers() and table.take([0, 3]).shape == (2, 4)
+
+
+def test_parquet_says_the_same(tmp_path: Path) -> None:
+    text = read(tmp_path / "t.csv", UGLY, ignore=("when",), category=("code",))
+    frame = pd.read_csv(tmp_path / "t.csv", parse_dates=["when"])
+    frame["ok"] = pd.array([True, False, None, True], dtype="boolean")
+    frame.to_parquet(tmp_path / "t.parquet")
+    table = read_columns(tmp_path / "t.parquet", Reading(ignore=("when",), category=("code",)))
+    assert [(c.name, c.kind) for c in table.columns] == [(c.name, c.kind) for c in text.columns]
+    for ours, theirs in zip(table.columns, text.columns, strict=True):
+        assert all(a == b or (a != a and b != b) for a, b in zip(ours.values, theirs.values, strict=True))
+    with pytest.raises(DataError, match=r"'when' holds dates or times .*leave it out with ignore='when'"):
+        read_columns(tmp_path / "t.parquet")
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (UGLY, r"'when' holds dates or times \('2024-03-01'\)"),
+        ("a;y\n1,5;x\n2,5;y\n", r"decimal commas \('1,5'\): say decimal=','"),
+        (
+            "a,y\n1.5,x\nn.d.,y\n2,x\n3,x\n",
+            r"'a' holds numbers, but 'n\.d\.' in line 3: say missing='n\.d\.'",
+        ),
+        ("a,y\n1,x\n2\n", "line 3, column 1: there are 1 fields where there should be 2"),
+        ("a,a,y\n1,2,x\n", "two columns are named 'a'"),
+        ("a,y\n1,x\n2,\n", "line 3, column 1: the label in column 'y' is missing"),
+        (
+            "grö,y\n1,x\n".encode("latin-1"),
+            "line 1, column 3: byte f6 is not utf-8 text: .*encoding='latin-1'",
+        ),
+        ("a,y\n1,x\n".encode("utf-16"), "this is UTF-16 text"),
+        ('a,y\n"1,x\n', "this is not ','-separated text"),
+        ("a,y\n", "there are no rows"),
+        ("", "there are no rows"),
+    ],
+)
+def test_what_may_be_read_in_two_ways_is_asked(tmp_path: Path, text: str | bytes, says: str) -> None:
+    with pytest.raises(DataError, match=says):
+        read(tmp_path / "t.csv", text)
+
+
+def test_asked_and_answered(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    assert read(path, "a;y\n1,5;x\n2,5;y\n", decimal=",").columns[0].values.tolist() == [1.5, 2.5]
+    assert read(path, "grö,y\n1,x\n".encode("latin-1"), encoding="latin-1").names == ["grö"]
+    assert read(path, "a,y\n1,x\n2,y\n".encode("utf-16"), encoding="utf-16").columns[0].values.tolist() == [
+        1,
+        2,
+    ]
+    table = read(path, "a,y\n1.5,x\nn.d.,y\n", missing=frozenset(["n.d."]))
+    assert table.columns[0].n_missing == 1
+    # A model knows its columns: others are not even looked at, and what does not fit is named with its line.
+    known = Reading(kinds={"kg": "number", "colour": "category"})
+    path.write_text(UGLY)
+    assert read_columns(path, known).names == ["kg", "colour"]
+    with pytest.raises(DataError, match="line 2, column 1: 'black' in column 'colour' is not a number"):
+        read_columns(path, Reading(kinds={"colour": "number"}))
+    assert peek_columns(path) == (["when", "kg", "colour", "ok", "code", "empty", "y"], 7)
+
+
+def test_many_rows_are_read_in_pieces(tmp_path: Path) -> None:
+    n = 25_001
+    lines = [f"{i % 7}.25,{'ab'[i % 2]},{i % 3}\n" for i in range(n)]
+    table = read(tmp_path / "t.csv", "x,c,y\n" + "".join(lines))
+    assert table.shape == (n, 2) and table.y is not None and np.array_equal(table.y, np.arange(n) % 3)
+    assert np.array_equal(table.columns[0].values, np.arange(n) % 7 + 0.25)

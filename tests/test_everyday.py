@@ -1,0 +1,93 @@
+"""What people expect of an estimator beside fit and predict: other tools, text, objects, a quick import."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.model_selection import cross_val_score
+
+import sodm
+from sodm import LinearODMClassifier, ODMClassifier, ODMRegressor, SODMClassifier
+from sodm.model.machines import MACHINES
+
+OPTIONAL = ("matplotlib", "typer", "onnx", "pyspark", "plotly", "sklearn.impute", "sklearn.compose", "pandas")
+
+
+def test_importing_imports_nothing_that_is_optional() -> None:
+    """Beside what scikit-learn imports by itself."""
+    code = (
+        "import sys, sklearn.base, sklearn.svm, sklearn.pipeline; before = set(sys.modules); import sodm; "
+        f"print([m for m in {OPTIONAL} if m in sys.modules and m not in before])"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "[]\n"
+
+
+@pytest.mark.parametrize(
+    "machine", [ODMClassifier(), SODMClassifier(), LinearODMClassifier(), ODMRegressor()]
+)
+def test_what_is_stored_of_a_machine_is_plain_but_for_its_class(machine: Any) -> None:
+    """So skops, and MLflow with it, need to be told one name: that of the machine."""
+    X, y = load_iris(return_X_y=True)
+    machine.fit(X, y)
+    kinds: set[type] = set()
+    _types_in(machine.__getstate__(), kinds)
+    assert kinds <= {dict, list, tuple, str, int, float, bool, type(None), np.ndarray}
+    assert np.array_equal(pickle.loads(pickle.dumps(machine)).predict(X), machine.predict(X))
+
+
+def _types_in(value: Any, kinds: set[type]) -> None:
+    kinds.add(np.ndarray if isinstance(value, np.generic | np.ndarray) else type(value))
+    if isinstance(value, dict | list | tuple):
+        for item in value.values() if isinstance(value, dict) else value:
+            _types_in(item, kinds)
+
+
+def test_skops_loads_all_machines_by_the_types_we_declare() -> None:
+    io = pytest.importorskip("skops.io")
+    X, y = load_iris(return_X_y=True)
+    for name in MACHINES:
+        machine = getattr(sodm, name)().fit(X, y)
+        stored = io.dumps(machine)
+        assert set(io.get_untrusted_types(data=stored)) <= set(sodm.model.TRUSTED_TYPES)
+        assert np.array_equal(
+            io.loads(stored, trusted=sodm.model.TRUSTED_TYPES).predict(X), machine.predict(X)
+        )
+
+
+@pytest.mark.parametrize("machine", [ODMClassifier(), LinearODMClassifier(), ODMRegressor()])
+def test_text_in_a_column_is_named_with_the_remedy(machine: Any) -> None:
+    frame = pd.DataFrame({"kg": [1.0, 2.0, 3.0], "colour": ["red", "blue", "red"]})
+    y = [0, 1, 0]
+    for X, column in ((frame, "'colour'"), (frame.to_numpy(), "1"), (frame.to_numpy().tolist(), "1")):
+        with pytest.raises(ValueError, match=rf"column {column} of X holds text \('red'\).*OneHotEncoder"):
+            machine.fit(X, y)
+    machine.fit(pd.DataFrame({"kg": ["1.0", "2.0", "3.0"]}), y)  # numbers in quotes are numbers
+
+
+def shared_letters(A: Any, B: Any) -> list[list[float]]:
+    return [[float(len(set(a) & set(b))) for b in B] for a in A]
+
+
+def test_a_kernel_of_anything() -> None:
+    words = ["abc", "abd", "xyz", "xyw", "bcd", "wz", "a", "zzz"] * 4
+    y = np.array([int(set(word) & set("wxyz") != set()) for word in words])
+    machine = ODMClassifier(kernel=shared_letters, lam=100.0).fit(words, y)
+    assert np.array_equal(machine.predict(words), y)
+    matrix = np.array(shared_letters(words, words))
+    same = ODMClassifier(kernel="precomputed", lam=100.0, tol=1e-8).fit(matrix, y)
+    exact = ODMClassifier(kernel=shared_letters, lam=100.0, tol=1e-8).fit(words, y)
+    new = ["cab", "wxz"]
+    assert np.allclose(
+        exact.decision_function(new), same.decision_function(shared_letters(new, words)), atol=1e-5
+    )
+    assert np.array_equal(pickle.loads(pickle.dumps(machine)).predict(new), [0, 1])
+    assert cross_val_score(machine, words, y, cv=2).mean() > 0.9  # lists are split as lists
+    regressor = ODMRegressor(kernel=shared_letters).fit(words, y.astype(float))
+    assert regressor.predict(new).shape == (2,)
