@@ -24,7 +24,7 @@ from sklearn.preprocessing import MinMaxScaler
 from sodm import ODMClassifier, SODMClassifier, data
 from sodm.problem.kernels import resolve_gamma
 
-SETS = ("svmguide1", "phishing", "cod-rna", "a9a", "ijcnn1", "letter")
+SETS = ("svmguide1", "phishing", "cod-rna", "a9a", "ijcnn1")
 MOST_ROWS = 40_000
 EXACT_UP_TO = 20_000
 
