@@ -14,7 +14,7 @@ from sodm import ODMClassifier, SODMClassifier
 from sodm.model.onnx import to_onnx
 from sodm.partition.cells import find_cells
 from sodm.problem.array_rows import as_row_set
-from sodm.training.cells import BORDER, Cells
+from sodm.problem.cells import BORDER, Cells
 
 RNG = np.random.RandomState(0)
 

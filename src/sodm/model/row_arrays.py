@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sodm.model.container import Reader
-from sodm.training.cells import Cells
+from sodm.problem.cells import Cells
 from sodm.training.local_machines import LocalMachines
 from sodm.training.regions import Regions
 

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from sodm.problem.cells import Cells
 from sodm.problem.row_set import RowSet
 from sodm.problem.rows import canonical
-from sodm.training.cells import Cells
 
 ROWS_PER_CELL = 200  # of the sample by which cells are found and counted
 PASSES = 8

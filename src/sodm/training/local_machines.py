@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sodm.problem.cells import Cells
 from sodm.problem.evaluator import KernelEvaluator
-from sodm.training.cells import Cells
 
 Array = NDArray[np.float64]
 

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from sodm.engines.base import Arrays, Block, Engine, Part, Table
 from sodm.partition.cells import find_cells
 from sodm.problem.array_rows import as_row_set
+from sodm.problem.cells import places_of
 from sodm.problem.problem import Problem
-from sodm.training.cells import places_of
 from sodm.training.context import Context
 from sodm.trees.local import LocalSolver, decide
 from sodm.trees.memory import most_needed, part_share

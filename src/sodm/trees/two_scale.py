@@ -1,7 +1,7 @@
 """Two scales: a machine of all the space, and in each region of it a machine that corrects it.
 
 f0 is the average of a few machines of few rows each: smooth, cheap, and ignorant of what only near rows
-tell. In each region r (a cell, see `sodm.training.cells`, with the rows on its borders) the solver finds
+tell. In each region r (a cell, see `sodm.problem.cells`, with the rows on its borders) the solver finds
 
     min_f  1/2 |f|^2 + lam / (2 W (1-theta)^2) sum_{i in r} s_i loss( y_i (f0(x_i) + f(x_i)) ),
 
@@ -26,10 +26,10 @@ from numpy.typing import NDArray
 from sodm.engines.base import Arrays, Part, Table
 from sodm.engines.threads import ThreadEngine
 from sodm.partition.cells import find_cells
+from sodm.problem.cells import Cells, places_of
 from sodm.problem.evaluator import KernelEvaluator
 from sodm.problem.problem import Problem
 from sodm.solvers.result import SolveResult
-from sodm.training.cells import Cells, places_of
 from sodm.training.context import Context
 from sodm.training.local_machines import LocalMachines
 from sodm.training.trained import Trained
