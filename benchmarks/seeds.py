@@ -5,8 +5,8 @@
 
 Every side is fitted on the rows as they are, and on --times permutations of them with another seed each;
 printed is the share of decisions on unseen rows that differ from the first fit's, mean and largest. The gap
-that a fit goes on to (`SETTLED` in sodm/training/exact.py) was chosen on susy-subset, a9a and cod-rna, and
-checked on the others.
+that a fit goes on to (`SETTLED` in sodm/training/exact.py) was chosen on susy-subset, a9a and cod-rna; the
+other sets are there to check it.
 """
 
 import argparse
