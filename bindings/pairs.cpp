@@ -5,6 +5,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <tuple>
@@ -48,7 +49,7 @@ PairResult solve(const SourceArgument& source_argument, std::optional<SourceArgu
                  double violation, double shown_tol, double shown_violation, int max_iter,
                  std::size_t cache_bytes, std::uint64_t seed, int n_threads, bool share,
                  std::optional<Matrix> start, std::optional<nb::callable> progress, const StopToken* stop,
-                 std::optional<Matrix> start_decision) {
+                 std::optional<Matrix> start_decision, double aim) {
     const AnySource any = source_argument.any;
     const auto classes = static_cast<Index>(n_classes);
     PairProblem problem;
@@ -78,6 +79,7 @@ PairResult solve(const SourceArgument& source_argument, std::optional<SourceArgu
         throw std::invalid_argument("both sources must have the same rows");
     Options options;
     options.tol = tol;
+    options.aim = aim > 0 ? std::min(aim, tol) : tol;
     options.violation = violation;
     options.max_iter = max_iter;
     options.cache_bytes = cache_bytes;
@@ -167,7 +169,7 @@ void bind_pairs(nb::module_& m) {
           nb::arg("shown_tol"), nb::arg("shown_violation"), nb::arg("max_iter"), nb::arg("cache_bytes"),
           nb::arg("seed"), nb::arg("n_threads"), nb::arg("share"), nb::arg("start").none(),
           nb::arg("progress").none(), nb::arg("stop").none() = nb::none(),
-          nb::arg("start_decision").none() = nb::none());
+          nb::arg("start_decision").none() = nb::none(), nb::arg("aim") = 0.0);
 }
 
 }  // namespace sodm::bindings

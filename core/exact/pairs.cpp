@@ -98,11 +98,30 @@ class PairSolver {
         return static_cast<Index>(of_class_[at(first(pair))].size() + of_class_[at(second(pair))].size());
     }
 
-    // All kernel values once, instead of those within a class once for each of its pairs.
+    // All kernel values once, instead of those within a class once for each of its pairs. Each is evaluated
+    // for one of its two places.
     void keep_all() {
-        const Index n = problem_.n;
+        const Index n = problem_.n, n_tiles = (n + kTile - 1) / kTile;
+        const int chunk = source_->row_chunk();
         stored_.resize(at(n) * at(n));
-        kernel_block(*source_, Subset::all(n), Subset::all(n), stored_.data(), n, threads_);
+        std::vector<Workspace<T>> work(at(threads_.count()));
+        threads_.run(at(n_tiles), [&](std::size_t k, int worker) {
+            const typename KernelSource<T>::Timed timed(*source_);
+            Workspace<T>& w = work[at(worker)];
+            const Index c0 = (n_tiles - 1 - static_cast<Index>(k)) * kTile;  // the long ones first
+            const int width = static_cast<int>(std::min<Index>(kTile, n - c0));
+            w.tile.resize(at(chunk * kTile));
+            source_->load_columns(Subset::all(n), c0, width, w);
+            for (Index r0 = 0; r0 < c0 + width; r0 += chunk) {
+                const int height = static_cast<int>(std::min<Index>(chunk, c0 + width - r0));
+                source_->tile(Subset::all(n), r0, height, w, w.tile.data());
+                for (int r = 0; r < height; ++r)
+                    std::copy_n(w.tile.data() + r * kTile, width, stored_.data() + (r0 + r) * n + c0);
+                for (int c = 0; c < width; ++c)
+                    for (int r = 0; r < height && r0 + r < c0; ++r)
+                        stored_[at((c0 + c) * n + r0 + r)] = w.tile[at(r * kTile + c)];
+            }
+        });
         RowsView view;
         view.n = view.features = view.row_stride = n;
         view.single = std::is_same_v<T, float>;

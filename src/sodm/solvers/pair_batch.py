@@ -80,9 +80,6 @@ class PairBatch:
             raise ValueError("targets are no classes.")
         odm = self.loss if isinstance(self.loss, OdmLoss) else None
         own = HEADROOM * tol if certified else tol
-        bound = violation_tolerance(own) if violation is None else float(violation)
-        if aim is not None:  # a small problem has the time for it; what is shown is shown of `tol`
-            own = min(own, aim)
         share = self._shares(len(pairs), cache_bytes)
         result = _core.solve_pairs(
             source,
@@ -97,7 +94,7 @@ class PairBatch:
             theta=float(odm.theta) if odm else 0.0,
             method=solver,
             tol=own,
-            violation=bound,
+            violation=violation_tolerance(own) if violation is None else float(violation),
             shown_tol=float(tol),
             shown_violation=violation_tolerance(tol),
             max_iter=int(max_iter),
@@ -109,6 +106,7 @@ class PairBatch:
             progress=progress,
             stop=stop,
             start_decision=None if start_decision is None else np.ascontiguousarray(start_decision, float),
+            aim=0.0 if aim is None else float(aim),
         )
         found = SolveResult(
             duals=result.duals.reshape(n_rows, n),
