@@ -16,7 +16,7 @@ from sklearn.metrics import log_loss, make_scorer
 from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold, cross_val_score
 from sklearn.preprocessing import MinMaxScaler, minmax_scale
 
-from sodm import ODMClassifier, ODMClassifierCV, _core
+from sodm import ODMClassifier, ODMClassifierCV, SearchDisplay, _core
 from sodm.problem.kernels import Kernel
 from sodm.problem.losses import OdmLoss, make_loss
 from sodm.search.calibrate import Sigmoid, coupled
@@ -260,3 +260,16 @@ def test_clones_and_reports(capsys: pytest.CaptureFixture[str]) -> None:
     model = clone(ODMClassifierCV(verbose=1)).fit(X, y)
     out = capsys.readouterr().out
     assert "settings on 200 rows" in out and f"lam {model.best_params_['lam']:.4g}" in out
+
+
+def test_the_picture_shows_the_chosen_point() -> None:
+    pytest.importorskip("matplotlib").use("Agg")
+    X, y = noisy(200)
+    model = ODMClassifierCV(cv=3).fit(X, y)
+    display = SearchDisplay.from_estimator(model)
+    assert display.chosen_.get_xdata()[0] == model.best_params_["lam"]
+    assert len(display.lines_) == len(np.unique(model.cv_results_["param_gamma"]))
+    assert 1 <= display.within_an_error <= len(model.cv_results_["params"])
+    assert display.ax_.get_xscale() == "log"
+    with pytest.raises(ValueError, match="one entry for each trial"):
+        SearchDisplay([1.0], [1.0, 2.0], [0.5], [0.1], [10], {"gamma": 1.0, "lam": 1.0})

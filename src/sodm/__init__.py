@@ -15,6 +15,7 @@ from sodm.estimators.sodm_regressor import SODMRegressor
 from sodm.model.loading import load
 from sodm.model.saving import save
 from sodm.plots.margins import MarginDistributionDisplay
+from sodm.plots.search import SearchDisplay
 from sodm.shapley.explain import explain
 
 __version__ = "0.2.0"  # the one place: the build reads it here
@@ -32,6 +33,7 @@ __all__ = [
     "ODMRegressorCV",
     "SODMClassifier",
     "SODMRegressor",
+    "SearchDisplay",
     "data",
     "explain",
     "load",

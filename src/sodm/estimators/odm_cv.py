@@ -223,7 +223,7 @@ class ODMClassifierCV(ClassifierMixin, BaseEstimator):
         rows = X if len(kept) == len(y) else (X[np.ix_(kept, kept)] if self._precomputed() else X[kept])
         own = weights[kept] * class_weights(self.class_weight, classes, codes, weights[kept])[codes]
         seed = seed_for(self.random_state)
-        target = ClassTarget(codes, len(classes), own, pairs=probe_pairs(probe, len(classes)))
+        target = ClassTarget(codes, len(classes), own, pairs=in_pairs(probe))
         if self.scoring is not None:
             score_params = dict(routed.scorer.score) if routed is not None else {}
             score_params = {name: np.asarray(value)[kept] for name, value in score_params.items()}
@@ -354,7 +354,7 @@ class ODMClassifierCV(ClassifierMixin, BaseEstimator):
         weights.
         """
         check_is_fitted(self)
-        return self._calibrator(_raw(self.best_estimator_, X))
+        return self._calibrator(self.best_estimator_._values(X))
 
     def get_metadata_routing(self) -> MetadataRouter:
         """What the splitter and the scorer ask for."""
@@ -376,20 +376,13 @@ class ODMClassifierCV(ClassifierMixin, BaseEstimator):
 
 
 def auto_lam(n_rows: int, target: ClassTarget) -> float:
-    """Half the rows of a machine; one against the rest, times the classes."""
-    if target.n_classes == 2:
-        return n_rows / 2
-    return n_rows / target.n_classes if target.pairs else n_rows * target.n_classes / 2
+    """Half the rows; one against the rest, times the classes."""
+    return n_rows / 2 if target.n_classes == 2 or target.pairs else n_rows * target.n_classes / 2
 
 
-def probe_pairs(machine: Any, n_classes: int) -> bool:
+def in_pairs(machine: Any) -> bool:
     """Whether the machine takes several classes in pairs."""
-    return n_classes > 2 and getattr(machine, "multi_class", "ovr") == "ovo"
-
-
-def _raw(machine: Any, X: Any) -> NDArray[np.float64]:
-    values = machine.decision_function(X)
-    return values[:, None] if values.ndim == 1 else values
+    return getattr(machine, "multi_class", "ovr") != "ovr"
 
 
 def _given(name: str, values: Any, must_be: str, holds: Callable[[Any], bool]) -> tuple[float, ...]:

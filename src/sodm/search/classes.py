@@ -50,7 +50,8 @@ class ClassTarget:
             own = np.flatnonzero((codes == a) | (codes == b))
             if len(own):
                 signs = np.where(codes[own] == a, 1.0, -1.0)[None]
-                found.append(Task(train[own], signs, weights[own], np.array([output])))
+                share = float(weights[own].sum() / weights.sum())
+                found.append(Task(train[own], signs, weights[own], np.array([output]), share=share))
         return found
 
     def values(self, decisions: NDArray[Any]) -> NDArray[Any]:

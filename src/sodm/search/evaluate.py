@@ -85,14 +85,15 @@ def _of_one_gamma(
     evaluator = KernelEvaluator(replace(field.kernel, gamma=settings[0].gamma), n_threads=n_threads)
     gram = Gram.of(evaluator, field.X, stage.rows)
     chains = [list(chain) for _, chain in groupby(settings, key=lambda s: (s.intercept, s.theta))]
-    losses = [[field.loss_of(s.theta, stage.lam_there(s.lam, exponent)) for s in chain] for chain in chains]
     work = [(c, f, t) for c in range(len(chains)) for f, fold in enumerate(tasks) for t in range(len(fold))]
     each = max(1, n_threads // len(work))
 
     def path(key: tuple[int, int, int], stop: Any) -> Path:
         c, f, t = key
-        offset = float(chains[c][0].intercept)
-        return solve_path(gram, tasks[f][t], losses[c], offset, seed=field.seed, n_threads=each, stop=stop)
+        offset, task = float(chains[c][0].intercept), tasks[f][t]
+        lams = [task.share * stage.lam_there(s.lam, exponent) for s in chains[c]]
+        losses = [field.loss_of(s.theta, lam) for s, lam in zip(chains[c], lams, strict=True)]
+        return solve_path(gram, task, losses, offset, seed=field.seed, n_threads=each, stop=stop)
 
     if n_threads == 1:
         paths = {key: path(key, stop) for key in work}

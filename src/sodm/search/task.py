@@ -26,6 +26,9 @@ class Task:
         Columns of the decisions that the machines are.
     offset : ndarray, shape (n_machines, m), or None
         What is added to the margins.
+    share : float
+        Weight of these rows over that of all rows of the fold. A row costs the same in every machine, so lam,
+        which weighs a mean, goes with it.
     """
 
     rows: Index
@@ -33,6 +36,7 @@ class Task:
     weights: Array
     outputs: Index
     offset: Array | None = None
+    share: float = 1.0
 
 
 class Target(Protocol):
