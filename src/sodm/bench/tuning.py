@@ -1,8 +1,9 @@
 """Parameters by cross-validation on training rows: the same small grids for all systems of a kind.
 
 On a subsample of the training rows the kernel matrix of each gamma is computed once and shared by all folds
-and settings, which are tried side by side on the cores there are. `lam` is normalised by the number of rows,
-so what is best on the subsample is used on all rows; `grown` is another way.
+and settings: by the library's own search for our machines, side by side on the cores for the others. `lam` is
+normalised by the number of rows, so what is best on the subsample is used on all rows; `grown` is another
+way.
 """
 
 from __future__ import annotations
@@ -19,6 +20,14 @@ from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold
 
 from sodm.estimators.threads import threads_for
+from sodm.problem.evaluator import KernelEvaluator
+from sodm.problem.kernels import Kernel
+from sodm.problem.losses import make_loss
+from sodm.search.classes import ClassTarget
+from sodm.search.evaluate import Field, evaluate
+from sodm.search.halving import EXPONENT
+from sodm.search.settings import Setting
+from sodm.search.stage import cross_validation
 
 ROWS, FOLDS = 2400, 3
 UPSILON = 0.5
@@ -99,15 +108,21 @@ def tune(kind: str, kernel: str, X: Any, y: Any, seed: int, rows: int = ROWS) ->
     """
     at = np.random.default_rng(seed).permutation(len(y))[:rows]
     X, y = X[at], y[at]
-    folds = list(StratifiedKFold(FOLDS, shuffle=True, random_state=seed).split(X, y))
+    splitter = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
     grid = GRIDS[kind, kernel]
+    inner = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
     trials: list[tuple[float, dict[str, float]]] = []
-    with warnings.catch_warnings(), ThreadPoolExecutor(threads_for(None)) as pool:
-        warnings.simplefilter("ignore")  # a setting that does not converge is only a bad one
-        for gamma, rows_or_kernel in _inputs(kernel, X):
-            settings = [dict(zip(grid, values, strict=True)) | gamma for values in product(*grid.values())]
-            score = partial(_score, kind, kernel, rows_or_kernel, y, folds)
-            trials += zip(pool.map(score, settings), settings, strict=True)
+    if kernel == "rbf" and kind != "svc":
+        settings = [setting | gamma for gamma in _gammas(X) for setting in inner]
+        trials = list(zip(_ours(kind, X, y, splitter, settings, seed), settings, strict=True))
+    else:
+        folds = list(splitter.split(X, y))
+        with warnings.catch_warnings(), ThreadPoolExecutor(threads_for(None)) as pool:
+            warnings.simplefilter("ignore")  # a setting that does not converge is only a bad one
+            for gamma, rows_or_kernel in _inputs(kernel, X):
+                settings = [setting | gamma for setting in inner]
+                score = partial(_score, kind, kernel, rows_or_kernel, y, folds)
+                trials += zip(pool.map(score, settings), settings, strict=True)
     accuracy, parameters = max(trials, key=lambda trial: trial[0])
     choices = grid | ({"gamma": tuple(g["gamma"] for g in _gammas(X))} if kernel == "rbf" else {})
     edge = [name for name, value in parameters.items() if value in (choices[name][0], choices[name][-1])]
@@ -125,19 +140,33 @@ def _gammas(X: Any) -> list[dict[str, float]]:
     return [{"gamma": factor * scale} for factor in GAMMAS]
 
 
-def _inputs(kernel: str, X: Any) -> Iterator[tuple[dict[str, float], NDArray[Any]]]:
+def _ours(
+    kind: str, X: NDArray[Any], y: NDArray[Any], folds: Any, settings: list[dict[str, float]], seed: int
+) -> list[float]:
+    """Accuracies of our machines with an RBF kernel, by the search of the library."""
+    codes = np.unique(y, return_inverse=True)[1].astype(np.int64)
+    field = Field(
+        X,
+        Kernel("rbf"),
+        ClassTarget(codes, int(codes.max()) + 1, np.ones(len(y)), pairs=True),
+        lambda theta, lam: make_loss(kind, lam, UPSILON, theta),
+        seed,
+        threads_for(None),
+    )
+    tried = [Setting(s["gamma"], False, s.get("theta", 0.0), s["lam"]) for s in settings]
+    stage = cross_validation(np.arange(len(y)), folds, y, None, len(y))
+    found = {trial.setting: trial.score for trial in evaluate(field, stage, tried, EXPONENT)}
+    return [found[setting] for setting in tried]
+
+
+def _inputs(kernel: str, X: NDArray[Any]) -> Iterator[tuple[dict[str, float], NDArray[Any]]]:
     """The rows, or for each gamma the matrix of their kernel values."""
     if kernel == "linear":
         yield {}, X
         return
-    from sodm.problem.evaluator import KernelEvaluator
-    from sodm.problem.kernels import Kernel
-
     for gamma in _gammas(X):
-        yield (
-            gamma,
-            KernelEvaluator(Kernel("rbf", gamma=gamma["gamma"]), n_threads=threads_for(None)).block(X, X),
-        )
+        evaluator = KernelEvaluator(Kernel("rbf", gamma=gamma["gamma"]), n_threads=threads_for(None))
+        yield gamma, evaluator.block(X, X)
 
 
 def _score(kind: str, kernel: str, X: Any, y: Any, folds: Any, setting: dict[str, float]) -> float:
@@ -159,8 +188,5 @@ def _machine(kind: Any, kernel: str, setting: dict[str, Any]) -> Any:
         return LinearSVC(**setting) if kernel == "linear" else SVC(kernel="precomputed", **setting)
     import sodm
 
-    if kind == "odm":
-        setting["upsilon"] = UPSILON
-    if kernel == "linear":
-        return sodm.LinearODMClassifier(loss=kind, tol=1e-2, max_iter=50, n_jobs=1, **setting)
-    return sodm.ODMClassifier(kernel="precomputed", loss=kind, tol=1e-2, max_iter=200, n_jobs=1, **setting)
+    upsilon = {"upsilon": UPSILON} if kind == "odm" else {}
+    return sodm.LinearODMClassifier(loss=kind, tol=1e-2, max_iter=50, n_jobs=1, **setting, **upsilon)

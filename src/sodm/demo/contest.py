@@ -12,7 +12,14 @@ from numpy.typing import NDArray
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, train_test_split
 from sklearn.svm import SVC
 
-from sodm import CascadeClassifier, DCClassifier, DiPClassifier, ODMClassifier, SODMClassifier
+from sodm import (
+    CascadeClassifier,
+    DCClassifier,
+    DiPClassifier,
+    ODMClassifier,
+    ODMClassifierCV,
+    SODMClassifier,
+)
 from sodm.demo.data import Split
 from sodm.plots.margins import margins_of
 
@@ -83,14 +90,18 @@ def tune(machine: Any, grid: dict[str, tuple[float, ...]], data: Split, seed: in
     if rows < len(y):
         X, _, y, _ = train_test_split(X, y, train_size=rows, random_state=seed, stratify=y)
     scale = 1 / (X.shape[1] * X.var())
-    search = GridSearchCV(
-        machine,
-        {"gamma": [factor * scale for factor in GAMMA_FACTORS], **grid},
-        cv=StratifiedKFold(FOLDS, shuffle=True, random_state=seed),
-    ).fit(X, y)
-    settings = {name: float(value) for name, value in search.best_params_.items()}
+    gammas = [factor * scale for factor in GAMMA_FACTORS]
+    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
+    search: Any = GridSearchCV(machine, {"gamma": gammas, **grid}, cv=folds)
+    if isinstance(machine, ODMClassifier):
+        search = ODMClassifierCV(
+            gammas=gammas, lams=grid["lam"], intercepts=[False], cv=folds, random_state=seed
+        )
+    search.fit(X, y)
+    settings = {name: float(search.best_params_[name]) for name in ("gamma", *grid)}
+    tried = {tuple(params[name] for name in settings) for params in search.cv_results_["params"]}
     of_a_fit = rows * (FOLDS - 1) // FOLDS
-    return Tuned(settings, len(search.cv_results_["params"]), rows, of_a_fit, time.perf_counter() - began)
+    return Tuned(settings, len(tried), rows, of_a_fit, time.perf_counter() - began)
 
 
 def contestants(ours: Tuned, theirs: Tuned, rows: int, seed: int) -> Iterator[Any]:

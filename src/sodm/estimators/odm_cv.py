@@ -39,7 +39,7 @@ from sodm.search.stage import Stage, cross_validation, hold_out, nested_order, s
 FOLDS = 5
 FIRST_ROWS, GROWTH, MOST_ROWS = 1000, 3.0, 9000  # of the stages
 HELD_ROWS = 10_000  # most rows looked at where rows are many
-MANY = 3  # times the rows of a stage: so many rows hold some out for it, instead of folds
+MANY = 2  # times the rows of a stage: so many rows hold some out for it, instead of folds
 SHARE_OF_TIME = 0.6  # of time_limit, for the search
 
 
@@ -73,7 +73,7 @@ class ODMClassifierCV(ClassifierMixin, BaseEstimator):
     upsilon : float, default=0.5
     loss : {"odm", "hinge"}, default="odm"
     cv : int, splitter, iterable or None, default=None
-        None is five stratified folds, or, where rows are three times those of a stage and more, rows held
+        None is five stratified folds, or, where there are twice the rows of a stage and more, rows held
         out. A number of folds or a splitter is used on the rows of each stage; an iterable of splits on all
         rows.
     scoring : str, callable or None, default=None

@@ -26,6 +26,7 @@ from sodm.search.stage import Stage
 
 EXPONENT = 0.5  # until two sizes have been seen
 BANDWIDTH = 1.5  # in factors of two: a setting is judged together with its neighbours, for scores are noisy
+EVEN = 0.25  # of a standard error: settings as near as this to the best are taken to be as good
 
 
 @dataclass(frozen=True)
@@ -102,13 +103,16 @@ def smoothed(trials: Sequence[Trial]) -> list[float]:
 
 
 def choose(trials: Sequence[Trial]) -> Trial:
-    """The best, judged by its own score and that of its neighbours; of equals the smoother machine."""
-    together = smoothed(trials)
-    ranked = sorted(
-        zip(trials, together, strict=True),
-        key=lambda both: (-round(both[0].score + both[1], 9), both[0].setting.lam, both[0].setting.gamma),
-    )
-    return ranked[0][0]
+    """The best, judged by its own score and those of its neighbours.
+
+    Of settings that can hardly be told from it, the one of the smallest lam: where a small gamma with a large
+    lam is as good as a larger gamma with a small one, the latter is solved sooner.
+    """
+    judged = [(trial.score + together) / 2 for trial, together in zip(trials, smoothed(trials), strict=True)]
+    best = max(range(len(trials)), key=lambda k: (judged[k], -trials[k].setting.lam))
+    enough = judged[best] - EVEN * trials[best].error
+    even = [k for k in range(len(trials)) if judged[k] >= enough]
+    return trials[min(even, key=lambda k: (trials[k].setting.lam, -judged[k], trials[k].setting.gamma))]
 
 
 def centre(trials: Sequence[Trial], best: Trial) -> float:
