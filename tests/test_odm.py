@@ -119,11 +119,27 @@ def test_linear_coefficients() -> None:
 
 def test_repeated_rows_are_one_support_vector() -> None:
     X, y = rows_and_labels(60)
-    once = ODMClassifier(random_state=0).fit(X, y)
-    thrice = ODMClassifier(random_state=0).fit(np.tile(X, (3, 1)), np.tile(y, 3))
+    once = ODMClassifier(lam=2000.0, random_state=0).fit(X, y)  # "auto" grows with the rows
+    thrice = ODMClassifier(lam=2000.0, random_state=0).fit(np.tile(X, (3, 1)), np.tile(y, 3))
     np.testing.assert_array_equal(once.support_, thrice.support_)
     np.testing.assert_allclose(once.dual_coef_, thrice.dual_coef_, rtol=1e-9)
     assert once.n_kernel_evaluations_ == thrice.n_kernel_evaluations_
+
+
+def test_lam_auto_goes_with_the_rows() -> None:
+    X, y = rows_and_labels(80)
+    weights = np.r_[np.full(40, 2.0), np.ones(40)]
+    machine = ODMClassifier().fit(X, y, weights)
+    twin = ODMClassifier(lam=30.0, fit_intercept=True).fit(X, y, weights)
+    assert machine.lam_ == 30.0 and np.any(machine.intercept_)
+    np.testing.assert_array_equal(machine.dual_coef_, twin.dual_coef_)
+    balanced = ODMClassifier(class_weight="balanced").fit(X, y)
+    assert balanced.lam_ == 20.0 and not np.any(balanced.intercept_)
+    assert ODMClassifier(loss="hinge").fit(X, y).lam_ == 80.0
+    given = ODMClassifier(lam=2000.0).fit(X, y)  # a number means what it always did
+    assert given.lam_ == 2000.0 and not np.any(given.intercept_)
+    with pytest.raises(ValueError, match="lam must be a number > 0, or 'auto'"):
+        ODMClassifier(lam="large").fit(X, y)
 
 
 def test_rows_of_weight_zero_are_absent() -> None:

@@ -188,5 +188,5 @@ def _machine(kind: Any, kernel: str, setting: dict[str, Any]) -> Any:
         return LinearSVC(**setting) if kernel == "linear" else SVC(kernel="precomputed", **setting)
     import sodm
 
-    upsilon = {"upsilon": UPSILON} if kind == "odm" else {}
+    upsilon: dict[str, Any] = {"upsilon": UPSILON} if kind == "odm" else {}
     return sodm.LinearODMClassifier(loss=kind, tol=1e-2, max_iter=50, n_jobs=1, **setting, **upsilon)

@@ -69,7 +69,7 @@ def train(
     coef0: Annotated[float, typer.Option(help="Constant of the poly and sigmoid kernels.")] = 0.0,
     lam: Annotated[
         float | None,
-        typer.Option(help=f"Weight of the loss against the norm ({defaults.LAM:g}; by the rows if linear)."),
+        typer.Option(help="Weight of the loss against the norm (by the rows)."),
     ] = None,
     upsilon: Annotated[
         float | None,

@@ -35,18 +35,21 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):
     """Base of the classifiers with a kernel: everything but the trainer and its parameters."""
 
     _auto: Literal["ovo", "ovr"] = "ovo"  # what multi_class="auto" is
+    _chooses_lam = True
 
     def __init__(
         self,
         *,
+        lam: float | Literal["auto"] = "auto",
         theta: float = defaults.THETA,
         loss: Literal["odm", "hinge"] = "odm",
+        fit_intercept: bool | Literal["auto"] = "auto",
         class_weight: Any = None,
         multi_class: Literal["auto", "ovo", "ovr"] = "auto",
         decision_function_shape: Literal["ovr", "ovo"] = "ovr",
         **shared: Unpack[MachineParameters],
     ) -> None:
-        super().__init__(**shared)
+        super().__init__(lam=lam, fit_intercept=fit_intercept, **shared)
         self.theta = theta
         self.loss = loss
         self.class_weight = class_weight
@@ -107,6 +110,8 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):
                 f"{classes.tolist()[0]!r}."
             )
         weights = weights[kept]
+        pairs = len(classes) > 2 and (self._auto if self.multi_class == "auto" else self.multi_class) == "ovo"
+        loss = self._loss(float(weights.sum()), 2 if pairs else len(classes))
         weights = weights * class_weights(self.class_weight, classes, codes, weights)[codes]
         rows = self._with_weight(X, kept)
         if self.kernel != "precomputed":
@@ -114,17 +119,16 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):
             folded = fold(rows, codes, weights, 1 if few else threads_for(self.n_jobs))
             rows, weights = rows.select(folded.first), folded.weights
             codes, kept = codes[folded.first], kept[folded.first]
-        kernel = self._kernel_for(rows, weights, float(self.fit_intercept))
+        kernel = self._kernel_for(rows, weights, float(self._has_intercept()))
         # Two classes are one problem, classes_[1] being +1; more are one for each pair, or one for each class
         # against the rest.
-        pairs = len(classes) > 2 and (self._auto if self.multi_class == "auto" else self.multi_class) == "ovo"
         if pairs:
             signs = pair_signs(codes, len(classes))
         else:
             positive = np.arange(len(classes)) if len(classes) > 2 else np.array([1])
             signs = np.where(codes == positive[:, None], 1.0, -1.0)
         start = self._warm_duals(rows, signs, classes, kept) if self.warm_start else None
-        problem = Problem(rows, signs, weights, kernel, self._loss(), start, classes, pairs=pairs)
+        problem = Problem(rows, signs, weights, kernel, loss, start, classes, pairs=pairs)
         return problem, kept
 
     def _warm_duals(
@@ -143,6 +147,7 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):
     def _set_fitted(self, problem: Problem, trained: Trained, kept: NDArray[np.int64]) -> None:
         """Classes, support vectors and the numbers of the fit."""
         self.classes_ = trained.classes
+        self.lam_ = float(problem.loss.lam)
         self._set_expansion(problem, trained.result, kept, problem.signs * trained.result.duals)
         support = np.flatnonzero(np.any(trained.result.duals != 0, axis=0))
         counts = np.bincount(problem.codes[support], minlength=len(self.classes_))
@@ -236,5 +241,27 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):
         first, second = pairs_of(len(labels))[problem].tolist()
         return f"classes {labels[first]!r} and {labels[second]!r}"
 
-    def _loss(self) -> Loss:
-        return make_loss(self.loss, self.lam, self.upsilon, self.theta)
+    def _loss(self, total_weight: float, n_classes: int) -> Loss:
+        """The loss with the lam that "auto" means for rows of this weight."""
+        lam = auto_lam(self.loss, total_weight, n_classes) if isinstance(self.lam, str) else self.lam
+        return make_loss(self.loss, lam, self.upsilon, self.theta)
+
+    def _has_intercept(self) -> bool:
+        """ "auto": with the lam that is chosen here, unless classes are weighted (docs/defaults.md)."""
+        if isinstance(self.fit_intercept, str):
+            return isinstance(self.lam, str) and self.class_weight is None
+        return bool(self.fit_intercept)
+
+
+def auto_lam(loss: str, total_weight: float, n_classes: int) -> float:
+    """The lam of a fit to rows of this weight: a quarter of it, times the classes where they are taken one
+    against the rest; of the hinge loss all of it, which is C = 1.
+
+    Examples
+    --------
+    >>> auto_lam("odm", 1000.0, 2)
+    250.0
+    """
+    if loss == "hinge":
+        return total_weight
+    return defaults.LAM_PER_ROW * total_weight * (n_classes if n_classes > 2 else 1)

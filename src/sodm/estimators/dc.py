@@ -92,6 +92,6 @@ class DCClassifier(TreeClassifier):
                 values[rows] = kernel.apply(X[rows][:, self.support_[support]], None, coefficients)
             elif len(support):
                 values[rows] = kernel.apply(X[rows], self.support_vectors_[support], coefficients)
-            if self.fit_intercept:  # the caller adds that of all machines together
+            if np.any(self.intercept_):  # the caller adds that of all machines together
                 values[rows] += coefficients.sum(axis=0)
         return values - self.intercept_

@@ -62,6 +62,8 @@ class Handle:
 class KernelMachine(BaseEstimator):
     """Base of the kernel machines: everything but what y means, the trainer and its parameters."""
 
+    _chooses_lam = False  # whether lam and fit_intercept may be "auto"
+
     def __init__(
         self,
         *,
@@ -69,11 +71,11 @@ class KernelMachine(BaseEstimator):
         gamma: str | float = "scale",
         degree: int = 3,
         coef0: float = 0.0,
-        lam: float = defaults.LAM,
+        lam: float | Literal["auto"] = "auto",
         upsilon: float = defaults.UPSILON,
         tol: float = defaults.TOL,
         max_iter: int = defaults.MAX_ITER,
-        fit_intercept: bool = False,
+        fit_intercept: bool | Literal["auto"] = "auto",
         cache_size: float | str = defaults.CACHE_SIZE,
         precision: Literal["single", "double"] = "single",
         warm_start: bool = False,
@@ -326,14 +328,17 @@ class KernelMachine(BaseEstimator):
             check_number("gamma", self.gamma, ">= 0, or 'scale' or 'auto'", lambda v: v >= 0)
         check_integer("degree", self.degree, ">= 0", lambda v: v >= 0)
         check_number("coef0", self.coef0, "that is finite", lambda v: True)
-        check_number("lam", self.lam, "> 0", lambda v: v > 0)
+        if not (self._chooses_lam and isinstance(self.lam, str) and self.lam == "auto"):
+            or_auto = ", or 'auto'" if self._chooses_lam else ""
+            check_number("lam", self.lam, f"> 0{or_auto}", lambda v: v > 0)
         check_number("tol", self.tol, "> 0", lambda v: v > 0)
         check_integer("max_iter", self.max_iter, ">= 1", lambda v: v >= 1)
         if self.cache_size != "auto":
             check_number("cache_size", self.cache_size, "> 0, or 'auto'", lambda v: v > 0)
         check_choice("precision", self.precision, ("single", "double"))
-        for flag in ("fit_intercept", "warm_start"):
-            check_flag(flag, getattr(self, flag))
+        if not (self._chooses_lam and isinstance(self.fit_intercept, str) and self.fit_intercept == "auto"):
+            check_flag("fit_intercept", self.fit_intercept)
+        check_flag("warm_start", self.warm_start)
         if self.n_jobs is not None:
             check_integer("n_jobs", self.n_jobs, "other than 0, or None", lambda v: v != 0)
         if not isinstance(self.verbose, bool | np.bool_):

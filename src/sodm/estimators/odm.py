@@ -32,6 +32,8 @@ class ODMClassifier(KernelMachineClassifier):
     ----------
     classes_ : ndarray of shape (n_classes,)
         The labels, sorted.
+    lam_ : float
+        The lam of the fit, also where `lam` is "auto".
     support_ : ndarray of shape (n_SV,)
         Rows of X that are support vectors. Of rows equal in features and label only the first is listed; it
         carries the coefficient of all.

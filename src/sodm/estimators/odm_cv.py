@@ -69,7 +69,7 @@ class ODMClassifierCV(ClassifierMixin, BaseEstimator):
     thetas : "auto" or sequence of floats, default="auto"
         Candidates. "auto" is 0.6 alone, for theta does little that lam does not.
     intercepts : "auto" or sequence of bools, default="auto"
-        Candidates for `fit_intercept`. "auto" is True alone.
+        Candidates for `fit_intercept`. "auto" is True alone, False alone where there is a `class_weight`.
     upsilon : float, default=0.5
     loss : {"odm", "hinge"}, default="odm"
     cv : int, splitter, iterable or None, default=None
@@ -301,7 +301,9 @@ class ODMClassifierCV(ClassifierMixin, BaseEstimator):
         middle = auto_lam(len(weights), target)
         lams = _given("lams", self.lams, "> 0", lambda v: v > 0) or tuple(middle * k for k in LAMS)
         thetas = _given("thetas", self.thetas, "in [0, 1)", lambda v: 0 <= v < 1) or (defaults.THETA,)
-        intercepts = (True,) if isinstance(self.intercepts, str) else tuple(bool(v) for v in self.intercepts)
+        intercepts = (self.class_weight is None,)
+        if not isinstance(self.intercepts, str):
+            intercepts = tuple(dict.fromkeys(bool(v) for v in self.intercepts))
         free_gamma = scaled and isinstance(self.gammas, str)
         return Grid(gammas, lams, thetas, intercepts, free_gamma, isinstance(self.lams, str))
 

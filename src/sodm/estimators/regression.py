@@ -98,10 +98,10 @@ class KernelMachineRegressor(RegressorMixin, KernelMachine):
             rows,
             folded,
             self._kernel_for(rows, folded.weights, 0.0),
-            lam=self.lam,
+            lam=float(self.lam),
             upsilon=self.upsilon,
             epsilon=self.epsilon,
-            centred=self.fit_intercept,
+            centred=bool(self.fit_intercept),
         )
         start = self._warm_duals(problem, kept) if self.warm_start else None
         return replace(problem, start=start), kept

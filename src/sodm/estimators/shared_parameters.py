@@ -22,11 +22,9 @@ class MachineParameters(TypedDict, total=False):
     gamma: str | float
     degree: int
     coef0: float
-    lam: float
     upsilon: float
     tol: float
     max_iter: int
-    fit_intercept: bool
     cache_size: float | str
     precision: Literal["single", "double"]
     warm_start: bool
@@ -38,6 +36,8 @@ class MachineParameters(TypedDict, total=False):
 class KernelMachineParameters(MachineParameters, total=False):
     """Of all classifiers with a kernel."""
 
+    lam: float | Literal["auto"]
+    fit_intercept: bool | Literal["auto"]
     theta: float
     loss: Literal["odm", "hinge"]
     class_weight: Any
@@ -48,6 +48,8 @@ class KernelMachineParameters(MachineParameters, total=False):
 class RegressionParameters(MachineParameters, total=False):
     """Of all regressors with a kernel."""
 
+    lam: float
+    fit_intercept: bool
     epsilon: float
 
 
@@ -73,8 +75,10 @@ degree : int, default=3
     Degree of the poly kernel.
 coef0 : float, default=0.0
     Constant in the poly and sigmoid kernels.
-lam : float, default=2000.0
-    Weight of the loss against the norm, > 0: larger fits the training rows more closely.
+lam : float or "auto", default="auto"
+    Weight of the loss against the norm, > 0: larger fits the training rows more closely. "auto" is a quarter
+    of the weight of all rows, times the number of classes where they are taken one against the rest; with the
+    hinge loss all of it, which is C = 1. `ODMClassifierCV` searches.
 upsilon : float, default=0.5
     Weight of margins above the zone against margins below it, in (0, 1].
 theta : float, default=0.6
@@ -88,8 +92,9 @@ tol : float, default=1e-3
     conditions, in units of the margin, at most ``sqrt(10 * tol)``: the gap is quadratic in it.
 max_iter : int, default=1000
     Most Newton steps or sweeps.
-fit_intercept : bool, default=False
-    Add a constant feature in kernel space, that is use the kernel k + 1.
+fit_intercept : bool or "auto", default="auto"
+    Add a constant feature in kernel space, that is use the kernel k + 1. "auto" does so where `lam` is "auto"
+    and there is no `class_weight`.
 class_weight : dict or "balanced", default=None
     Factors on the weights of the rows, by class. "balanced" gives all classes the same total weight.
 multi_class : {"auto", "ovo", "ovr"}, default="auto"

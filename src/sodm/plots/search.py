@@ -98,7 +98,9 @@ class SearchDisplay:
         results = estimator.cv_results_
         scoring = estimator.scoring if isinstance(estimator.scoring, str) else "score"
         display = cls(
-            *(results[name] for name in ("param_gamma", "param_lam", "mean_test_score")),
+            results["param_gamma"],
+            results["param_lam"],
+            results["mean_test_score"],
             results["standard_error"],
             results["n_resources"],
             estimator.best_params_,

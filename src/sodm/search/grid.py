@@ -40,13 +40,15 @@ class Grid:
     def around(self, best: Setting, gamma_step: float, lam_step: float) -> list[Setting]:
         """The setting, and those a step away in gamma, in lam or in both."""
         gammas = self._beside(best.gamma, gamma_step, self.gammas, self.free_gamma)
-        lams = self._beside(best.lam, lam_step, self.lams, self.free_lam)
+        # A lam beyond the largest is hard to solve and hardly ever better than a larger gamma.
+        beside = self._beside(best.lam, lam_step, self.lams, self.free_lam)
+        lams = [lam for lam in beside if lam <= max(self.lams)]
         return [Setting(g, best.intercept, best.theta, lam) for g in gammas for lam in lams]
 
     def nearest_lam(self, lam: float) -> float:
-        """The lam itself where it is free, else the nearest of those given."""
+        """The lam itself where it is free, up to the largest, else the nearest of those given."""
         if self.free_lam:
-            return lam
+            return min(lam, max(self.lams))
         return min(self.lams, key=lambda given: abs(np.log(given / lam)))
 
     @staticmethod
