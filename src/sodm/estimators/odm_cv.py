@@ -79,9 +79,9 @@ class ODMClassifierCV(ClassifierMixin, BaseEstimator):
     scoring : str, callable or None, default=None
         Any scorer of scikit-learn's; None is accuracy. With rare classes choose "balanced_accuracy", or the
         machine that never finds them may be the best. Scorers that want probabilities get calibrated ones.
-    refit : {"auto", "exact", "scalable"}, default="auto"
+    refit : {"auto", "exact", "scalable"} or False, default="auto"
         The machine that is fitted to all rows: `ODMClassifier` or `SODMClassifier`. "auto" is the exact one
-        below 50,000 rows, unless there is a time limit.
+        below 50,000 rows, unless there is a time limit. False searches only: there is no machine then.
     class_weight : dict or "balanced", default=None
     tol : float, default=1e-3
         Of the machine fitted to all rows; the search itself is content with 1e-2.
@@ -150,7 +150,7 @@ class ODMClassifierCV(ClassifierMixin, BaseEstimator):
         loss: Literal["odm", "hinge"] = "odm",
         cv: Any = None,
         scoring: Any = None,
-        refit: Literal["auto", "exact", "scalable"] = "auto",
+        refit: Literal["auto", "exact", "scalable", False] = "auto",
         class_weight: Any = None,
         tol: float = defaults.TOL,
         cache_size: float = defaults.CACHE_SIZE,
@@ -240,7 +240,7 @@ class ODMClassifierCV(ClassifierMixin, BaseEstimator):
             lambda theta, lam: make_loss(self.loss, lam, self.upsilon, theta),
             seed,
             threads_for(self.n_jobs),
-            None if limit is None else began + SHARE_OF_TIME * limit,
+            None if limit is None else began + (1.0 if self.refit is False else SHARE_OF_TIME) * limit,
         )
         outcome = search(field, grid, stages, self._report)
         left = None if limit is None else max(0.05, limit - (time.monotonic() - began))
@@ -251,12 +251,13 @@ class ODMClassifierCV(ClassifierMixin, BaseEstimator):
             "theta": best.theta,
             "fit_intercept": best.intercept,
         }
-        machine = self._machine(self.best_params_, len(kept), left)
-        started = time.perf_counter()
-        self.best_estimator_ = machine.fit(X_given, y_given, sample_weight)
-        self.refit_time_ = time.perf_counter() - started
-        self._report(f"fitted to {len(kept):,} rows: lam {best.lam:.4g}, {self.refit_time_:.1f} s")
-        self.classes_ = self.best_estimator_.classes_
+        if self.refit is not False:
+            machine = self._machine(self.best_params_, len(kept), left)
+            started = time.perf_counter()
+            self.best_estimator_ = machine.fit(X_given, y_given, sample_weight)
+            self.refit_time_ = time.perf_counter() - started
+            self._report(f"fitted to {len(kept):,} rows: lam {best.lam:.4g}, {self.refit_time_:.1f} s")
+        self.classes_ = classes
         self.exponent_ = outcome.exponent
         self.search_path_ = outcome.path
         self.cv_results_ = cv_results(outcome.trials, stages)
@@ -277,7 +278,8 @@ class ODMClassifierCV(ClassifierMixin, BaseEstimator):
 
     def _machine(self, chosen: dict[str, Any], n_rows: int, seconds: float | None) -> Any:
         """The machine that is fitted to all rows."""
-        check_choice("refit", self.refit, ("auto", "exact", "scalable"))
+        if self.refit is not False:
+            check_choice("refit", self.refit, ("auto", "exact", "scalable"))
         if self.time_limit is not None:
             check_number("time_limit", self.time_limit, "> 0, or None", lambda v: v > 0)
         shared: dict[str, Any] = {
@@ -340,12 +342,12 @@ class ODMClassifierCV(ClassifierMixin, BaseEstimator):
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """The values f(x) of the machine, see `ODMClassifier.decision_function`."""
-        check_is_fitted(self)
+        check_is_fitted(self, "best_estimator_")
         return self.best_estimator_.decision_function(X)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each row of X."""
-        check_is_fitted(self)
+        check_is_fitted(self, "best_estimator_")
         return self.best_estimator_.predict(X)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -355,7 +357,7 @@ class ODMClassifierCV(ClassifierMixin, BaseEstimator):
         `class_weight`: then probabilities are those of the rows as they are, and decisions those of the
         weights.
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "best_estimator_")
         return self._calibrator(self.best_estimator_._values(X))
 
     def get_metadata_routing(self) -> MetadataRouter:
