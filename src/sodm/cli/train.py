@@ -180,7 +180,7 @@ def _validated(fit: _Fit, held: Rows) -> dict[str, Any]:
 
 
 def _tuned(rows: Rows, parameters: dict[str, Any], settings: Settings) -> tuple[dict[str, Any], str]:
-    """The parameters with those that a search has chosen, and a line on why; rows held out are not looked at."""
+    """The parameters with those that a search has chosen, and why; rows held out are not looked at."""
     if _is_share(settings.validation):
         rows = rows.take(split_rows(np.asarray(rows.y), float(settings.validation), settings.seed)[0])
     kept = ("kernel", "degree", "coef0", "upsilon", "loss", "class_weight")

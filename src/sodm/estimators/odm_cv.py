@@ -223,7 +223,7 @@ class ODMClassifierCV(ClassifierMixin, BaseEstimator):
         rows = X if len(kept) == len(y) else (X[np.ix_(kept, kept)] if self._precomputed() else X[kept])
         own = weights[kept] * class_weights(self.class_weight, classes, codes, weights[kept])[codes]
         seed = seed_for(self.random_state)
-        target = ClassTarget(codes, len(classes), own, pairs=in_pairs(probe))
+        target = ClassTarget(codes, len(classes), own, pairs=not self._is_scalable(len(kept)))
         if self.scoring is not None:
             score_params = dict(routed.scorer.score) if routed is not None else {}
             score_params = {name: np.asarray(value)[kept] for name, value in score_params.items()}
@@ -287,11 +287,16 @@ class ODMClassifierCV(ClassifierMixin, BaseEstimator):
             for name in ("kernel", "degree", "coef0", "upsilon", "loss", "class_weight", "tol")
         }
         shared |= {name: getattr(self, name) for name in ("cache_size", "random_state", "n_jobs")}
-        shared["multi_class"] = "ovr"  # the decisions that are searched and calibrated are those of classes
-        limited = self.refit == "auto" and seconds is not None
-        if self.refit == "scalable" or limited or (self.refit == "auto" and n_rows >= defaults.SCALABLE_FROM):
-            return SODMClassifier(**shared, **chosen, time_limit=seconds, refine=limited)
-        return ODMClassifier(**shared, **chosen)
+        if self._is_scalable(n_rows):
+            refine = self.refit == "auto" and seconds is not None
+            return SODMClassifier(**shared, **chosen, multi_class="ovr", time_limit=seconds, refine=refine)
+        return ODMClassifier(**shared, **chosen, multi_class="ovo")
+
+    def _is_scalable(self, n_rows: int) -> bool:
+        """Whether the machine for all rows is the scalable one, which takes classes one against the rest."""
+        if self.refit == "auto":
+            return self.time_limit is not None or n_rows >= defaults.SCALABLE_FROM
+        return self.refit == "scalable"
 
     def _grid(self, rows: Any, weights: NDArray[np.float64], target: ClassTarget) -> Grid:
         """The candidates, checked."""
@@ -382,11 +387,6 @@ class ODMClassifierCV(ClassifierMixin, BaseEstimator):
 def auto_lam(n_rows: int, target: ClassTarget) -> float:
     """Half the rows; one against the rest, times the classes."""
     return n_rows / 2 if target.n_classes == 2 or target.pairs else n_rows * target.n_classes / 2
-
-
-def in_pairs(machine: Any) -> bool:
-    """Whether the machine takes several classes in pairs."""
-    return getattr(machine, "multi_class", "ovr") != "ovr"
 
 
 def _given(name: str, values: Any, must_be: str, holds: Callable[[Any], bool]) -> tuple[float, ...]:

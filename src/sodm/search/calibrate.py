@@ -13,11 +13,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize, minimize_scalar
+from scipy.optimize import minimize_scalar
 from scipy.special import expit, logsumexp
 
 Array = NDArray[np.float64]
 TINY = 1e-12
+NEWTON_STEPS = 100
 LEAST_SLOPE = 1e-3  # over the range of the decisions: what is decided for is never the less probable
 
 
@@ -55,19 +56,36 @@ class Sigmoid:
         if shifted:  # one slope and a shift: Platt's sigmoid
             sides = np.column_stack([sides.sum(axis=1), np.ones(len(f))])
 
-        def loss(v: Array) -> tuple[float, Array]:
-            value = sides @ v
-            excess = weights * (expit(value) - target)
-            total = np.sum(weights * (np.logaddexp(0, value) - target * value))
-            return float(total), sides.T @ excess
-
+        prior = float(np.log((n_positive + 1) / (n_negative + 1)))
+        first, second = _most_likely(
+            sides, target, weights, np.array([0.0, prior] if shifted else [1.0, 1.0])
+        )
         if shifted:
-            prior = float(np.log((n_positive + 1) / (n_negative + 1)))
-            slope, shift = minimize(loss, np.array([0.0, prior]), jac=True, method="L-BFGS-B").x
-            return cls(float(slope / scale), float(slope / scale), float(shift))
-        bounds = [(LEAST_SLOPE, None)] * 2
-        below, above = minimize(loss, np.ones(2), jac=True, method="L-BFGS-B", bounds=bounds).x
-        return cls(float(below / scale), float(above / scale), 0.0)
+            return cls(first / scale, first / scale, second)
+        # Each slope is about rows of its own, so the least one allowed is best where the best one is less.
+        return cls(max(first, LEAST_SLOPE) / scale, max(second, LEAST_SLOPE) / scale, 0.0)
+
+
+def _most_likely(sides: Array, target: Array, weights: Array, v: Array) -> tuple[float, float]:
+    """The v that minimises sum_i weights_i (log(1 + exp(z_i)) - target_i z_i), z = sides v, by Newton."""
+
+    def loss(v: Array) -> float:
+        z = sides @ v
+        return float(weights @ (np.logaddexp(0, z) - target * z))
+
+    value = loss(v)
+    for _ in range(NEWTON_STEPS):
+        p = expit(sides @ v)
+        slope = sides.T @ (weights * (p - target))
+        curvature = (sides.T * (weights * p * (1 - p))) @ sides + TINY * np.eye(2)
+        step, share = np.linalg.solve(curvature, slope), 1.0
+        while loss(v - share * step) > value and share > TINY:
+            share /= 2
+        v = v - share * step
+        before, value = value, loss(v)
+        if before - value <= 1e-10 * (1 + abs(value)):
+            break
+    return float(v[0]), float(v[1])
 
 
 @dataclass(frozen=True)

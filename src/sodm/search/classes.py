@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sodm.problem.pairs import votes
 from sodm.search.task import Array, Index, Task
 
 Scorer = Callable[[NDArray[Any], Index], float]
@@ -58,7 +59,7 @@ class ClassTarget:
         """What the machine's `decision_function` gives: shape (n,), or (n, n_classes)."""
         if self.n_outputs == 1:
             return decisions[:, 0]
-        return class_values(decisions, self.pairs, self.n_classes) if self.pairs else decisions
+        return votes(decisions, self.n_classes) if self.pairs else decisions
 
     def predicted(self, decisions: NDArray[Any]) -> Index:
         """The numbers of the classes that are decided for."""
@@ -69,15 +70,3 @@ class ClassTarget:
         if self._score is not None:
             return self._score(decisions, rows)
         return float(np.mean(self.predicted(decisions) == self.codes[rows]))
-
-
-def class_values(decisions: NDArray[Any], pairs: list[tuple[int, int]], n_classes: int) -> NDArray[Any]:
-    """Votes of the pairs, and less than a third of a vote by how sure they are."""
-    votes, sure = np.zeros((2, len(decisions), n_classes))
-    for output, (a, b) in enumerate(pairs):
-        value = decisions[:, output]
-        votes[:, a] += value > 0
-        votes[:, b] += value <= 0
-        sure[:, a] += value
-        sure[:, b] -= value
-    return votes + sure / (3 * (np.abs(sure) + 1))
