@@ -11,7 +11,7 @@ import numpy as np
 from sodm.search.settings import Setting
 
 GAMMAS = tuple(4.0**k for k in range(-2, 3))  # times gamma="scale"
-LAMS = tuple(4.0**k for k in range(-3, 4))  # times the lam that "auto" is
+LAMS = tuple(4.0**k for k in range(-3, 3))  # times the middle, half the rows
 
 
 @dataclass(frozen=True)
