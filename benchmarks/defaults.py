@@ -17,7 +17,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import data
+import keel
 import numpy as np
+from groups import print_groups
 from sklearn.svm import SVC
 from table import Log
 
@@ -62,7 +64,12 @@ def main() -> None:
     parser.add_argument("--sets", default=",".join(data.SETS), help="comma-separated")
     parser.add_argument("--seeds", type=int, default=5, help="splits of each set")
     parser.add_argument("--rows", type=int, default=10_000, help="most rows to learn from")
+    parser.add_argument("--groups", action="store_true", help="wins, ties and losses on KEEL's sets instead")
+    parser.add_argument("--letters", default=keel.SETTLING, help="first letters of KEEL's sets")
     options = parser.parse_args()
+    if options.groups:
+        print_groups(options.letters)
+        return
     sets = options.sets.split(",")
     candidates = [CENTRE, *(CENTRE | {name: value} for name, values in STEPS.items() for value in values)]
 
