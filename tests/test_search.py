@@ -6,6 +6,7 @@ import os
 import signal
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from sklearn.metrics import log_loss, make_scorer
 from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold, cross_val_score
 from sklearn.preprocessing import MinMaxScaler, minmax_scale
 
-from sodm import ODMClassifier, ODMClassifierCV, SearchDisplay, _core
+from sodm import ODMClassifier, ODMClassifierCV, SearchDisplay, _core, load, save
 from sodm.problem.kernels import Kernel
 from sodm.problem.losses import OdmLoss, make_loss
 from sodm.search.calibrate import Sigmoid, coupled
@@ -273,3 +274,12 @@ def test_the_picture_shows_the_chosen_point() -> None:
     assert display.ax_.get_xscale() == "log"
     with pytest.raises(ValueError, match="one entry for each trial"):
         SearchDisplay([1.0], [1.0, 2.0], [0.5], [0.1], [10], {"gamma": 1.0, "lam": 1.0})
+
+
+def test_the_machine_that_was_chosen_is_saved(tmp_path: Path) -> None:
+    X, y = noisy(200)
+    model = ODMClassifierCV(cv=3).fit(X, y)
+    save(model, tmp_path / "best.sodm")
+    loaded = load(tmp_path / "best.sodm")
+    assert type(loaded).__name__ == "ODMClassifier" and loaded.lam == model.best_params_["lam"]
+    assert_array_equal(loaded.predict(X), model.predict(X))
