@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sodm.estimators import defaults
 from sodm.estimators.base import unchanged_on_failure
+from sodm.estimators.memory import cache_bytes
 from sodm.estimators.odm import ODMClassifier
 from sodm.estimators.parameters import check_choice, check_number
 from sodm.estimators.seed import seed_for
@@ -153,7 +154,7 @@ class ODMClassifierCV(ClassifierMixin, BaseEstimator):
         refit: Literal["auto", "exact", "scalable", False] = "auto",
         class_weight: Any = None,
         tol: float = defaults.TOL,
-        cache_size: float = defaults.CACHE_SIZE,
+        cache_size: float | str = defaults.CACHE_SIZE,
         time_limit: float | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -318,7 +319,7 @@ class ODMClassifierCV(ClassifierMixin, BaseEstimator):
         """Growing samples of the rows, and what is held out of each."""
         n = len(codes)
         everything = np.arange(n)
-        largest = min(MOST_ROWS, int(np.sqrt(self.cache_size * 2**20 / 2 / 4)))
+        largest = min(MOST_ROWS, int(np.sqrt(cache_bytes(self.cache_size) / 2 / 4)))
         if self.cv is not None and (not hasattr(self.cv, "split") or isinstance(self.cv, PredefinedSplit)):
             splitter = check_cv(self.cv, codes, classifier=True)
             if not isinstance(self.cv, int | np.integer):
