@@ -309,7 +309,7 @@ class ODMClassifierCV(ClassifierMixin, BaseEstimator):
         middle = auto_lam(len(weights), target)
         lams = _given("lams", self.lams, "> 0", lambda v: v > 0) or tuple(middle * k for k in LAMS)
         thetas = _given("thetas", self.thetas, "in [0, 1)", lambda v: 0 <= v < 1) or (defaults.THETA,)
-        intercepts = (self.class_weight is None,)
+        intercepts: tuple[bool, ...] = (self.class_weight is None,)
         if not isinstance(self.intercepts, str):
             intercepts = tuple(dict.fromkeys(bool(v) for v in self.intercepts))
         free_gamma = scaled and isinstance(self.gammas, str)
