@@ -33,6 +33,11 @@ class Grid:
     free_gamma: bool
     free_lam: bool
 
+    @property
+    def usual_lam(self) -> float:
+        """The one in the middle."""
+        return sorted(self.lams)[len(self.lams) // 2]
+
     def coarse(self) -> list[Setting]:
         """All combinations."""
         return [Setting(*s) for s in product(self.gammas, self.intercepts, self.thetas, self.lams)]

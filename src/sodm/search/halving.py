@@ -69,14 +69,14 @@ def search(
             trials += here
             if number == len(stages) - 1 and len(candidates) > 1:
                 # Between the points of the grid, on the same rows.
-                best = choose(here)
+                best = choose(here, grid.usual_lam)
                 tried = {trial.setting for trial in here}
                 finer = grid.around(best.setting, 2.0, 4.0) if number == 0 else []
                 more = [setting for setting in finer if setting not in tried]
                 if more:
                     here += evaluate(field, stage, more, EXPONENT, number)
                     trials += here[len(tried) :]
-            best = choose(here)
+            best = choose(here, grid.usual_lam)
             centres.append((stage, centre(here, best)))
             path.append(_record(stage, here, best, perf_counter() - began))
             report(_line(path[-1]))
@@ -102,17 +102,17 @@ def smoothed(trials: Sequence[Trial]) -> list[float]:
     return found
 
 
-def choose(trials: Sequence[Trial]) -> Trial:
+def choose(trials: Sequence[Trial], usual_lam: float) -> Trial:
     """The best, judged by its own score and those of its neighbours.
 
-    Of settings that can hardly be told from it, the one of the smallest lam: where a small gamma with a large
-    lam is as good as a larger gamma with a small one, the latter is solved sooner.
+    Of settings that can hardly be told from it, the one of the smallest lam, down to the usual one: where a
+    small gamma with a large lam is as good as a larger gamma with a small one, the latter is solved sooner.
     """
     judged = [(trial.score + together) / 2 for trial, together in zip(trials, smoothed(trials), strict=True)]
     best = max(range(len(trials)), key=lambda k: (judged[k], -trials[k].setting.lam))
     enough = judged[best] - EVEN * trials[best].error
     even = [k for k in range(len(trials)) if judged[k] >= enough]
-    return trials[min(even, key=lambda k: (trials[k].setting.lam, -judged[k], trials[k].setting.gamma))]
+    return trials[min(even, key=lambda k: (max(trials[k].setting.lam, usual_lam), -judged[k]))]
 
 
 def centre(trials: Sequence[Trial], best: Trial) -> float:
