@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+import sodm
 from sodm import ODMRegressor, ODMRegressorCV, SODMRegressor
 
 
@@ -42,6 +44,17 @@ def test_the_search_beats_the_defaults(n):
     again = ODMRegressorCV(n_jobs=1).fit(X, y)
     assert again.best_params_ == own.best_params_
     np.testing.assert_array_equal(again.predict(X_test), own.predict(X_test))
+
+
+def test_a_search_without_a_machine_and_a_machine_saved_from_a_search(tmp_path):
+    X, y = task(n=100)
+    few = {"gammas": [0.3], "lams": [100.0, 1000.0]}
+    searched, own = ODMRegressorCV(refit=False, **few).fit(X, y), ODMRegressorCV(**few).fit(X, y)
+    assert searched.best_params_ == own.best_params_
+    with pytest.raises(NotFittedError):
+        searched.predict(X)
+    sodm.save(own, tmp_path / "m.sodm")
+    np.testing.assert_array_equal(sodm.load(tmp_path / "m.sodm").predict(X), own.predict(X))
 
 
 def test_scorers_weights_several_targets_and_sparse_rows():

@@ -15,7 +15,7 @@ from sodm.estimators import defaults
 
 app = typer.Typer(
     name="sodm",
-    help="Optimal margin distribution machines: train, use and look at kernel classifiers.",
+    help="Optimal margin distribution machines: train, use and look at kernel classifiers and regressors.",
     no_args_is_help=True,
     add_completion=True,
     pretty_exceptions_enable=False,
@@ -56,13 +56,14 @@ def common(
         bool, typer.Option("--debug", help="Show a traceback if something fails; may stand anywhere.")
     ] = False,
 ) -> None:
-    """Optimal margin distribution machines: train, use and look at kernel classifiers."""
+    """Optimal margin distribution machines: train, use and look at kernel classifiers and regressors."""
 
 
 @app.command()
 def train(
     data: o.DataFile,
     out: Annotated[Path, typer.Option("--out", "-o", help="Model file to write.", rich_help_panel=o.OUTPUT)],
+    task: o.TaskOption = o.Task.auto,
     kernel: Annotated[o.KernelName, typer.Option(help="Kernel.")] = o.KernelName.rbf,
     gamma: Annotated[str, typer.Option(help="Kernel coefficient: scale, auto or a number.")] = "scale",
     degree: Annotated[int, typer.Option(min=0, help="Degree of the poly kernel.")] = 3,
@@ -73,13 +74,20 @@ def train(
     ] = None,
     upsilon: Annotated[
         float | None,
-        typer.Option(help=f"Weight of margins above the zone, above 0, at most 1 ({defaults.UPSILON:g})."),
+        typer.Option(
+            help=f"Weight of margins above the zone, above 0, at most 1 ({defaults.UPSILON:g}); regression: "
+            "of predictions above it, above 0 (1)."
+        ),
     ] = None,
     theta: Annotated[
         float | None,
         typer.Option(
             help=f"Half-width of the zone without loss, in 0 to 1 ({defaults.THETA:g}; 0.9 if linear)."
         ),
+    ] = None,
+    epsilon: Annotated[
+        float | None,
+        typer.Option(help="Regression: half-width of the zone without loss, in the unit of the label (0)."),
     ] = None,
     loss: Annotated[o.Loss, typer.Option(help="odm, or hinge for a support vector machine.")] = o.Loss.odm,
     tol: Annotated[
@@ -106,7 +114,7 @@ def train(
     validation: Annotated[
         str,
         typer.Option(
-            help="Share of the rows to hold out and measure accuracy on (0: none), or a file.",
+            help="Share of the rows to hold out and measure on (0: none), or a file.",
             rich_help_panel=o.DATA,
         ),
     ] = "0.2",
@@ -157,6 +165,7 @@ def train(
         "lam": lam,
         "upsilon": upsilon,
         "theta": theta,
+        "epsilon": epsilon,
         "loss": loss.value,
         "tol": tol,
         "max_iter": max_iter,
@@ -167,7 +176,7 @@ def train(
         "random_state": seed,
         "checkpoint_dir": None if checkpoint is None else str(checkpoint),
     }
-    _check_parameters(parameters)
+    _check_parameters(parameters, task)
     from sodm.cli.inputs import Source
     from sodm.cli.train import Settings
     from sodm.cli.train import train as run
@@ -191,7 +200,11 @@ def train(
     run(
         source,
         parameters,
-        Settings(out, scale.value, validation, refit, seed, time_limit, machine.value, json, quiet, tune),
+        Settings(
+            *(out, scale.value, validation, refit, seed, time_limit, machine.value, json, quiet),
+            tune=tune,
+            task=task.value,
+        ),
     )
 
 
@@ -217,10 +230,10 @@ def predict(
     json: o.JsonOption = False,
     quiet: o.QuietOption = False,
 ) -> None:
-    """Predict the label of every row: one line each, labels as they were in the training data.
+    """Predict the label, or number, of every row: one line each, labels as they were in the training data.
 
     Columns are found by name, in any order; others are left aside. With --json and without --out the
-    labels are in the object that is printed.
+    labels (numbers: values) are in the object that is printed.
     """
     from sodm.cli.inputs import Source
     from sodm.cli.score import predict as run
@@ -248,7 +261,10 @@ def evaluate(
     data: o.DataOrModel,
     model: o.ModelOrData,
     plot: Annotated[
-        Path | None, typer.Option("--plot", help="Draw confusion, ROC and margins to .png, .svg or .pdf.")
+        Path | None,
+        typer.Option(
+            "--plot", help="Draw confusion, ROC and margins (numbers: errors) to .png, .svg or .pdf."
+        ),
     ] = None,
     format: o.FormatOption = o.Format.auto,
     label: o.LabelOption = "auto",
@@ -264,7 +280,10 @@ def evaluate(
     json: o.JsonOption = False,
     quiet: o.QuietOption = False,
 ) -> None:
-    """Measure a model on labelled data: accuracy, balanced accuracy, F1, ROC AUC, a table of the classes."""
+    """Measure a model on labelled data: accuracy, balanced accuracy, F1, ROC AUC, a table of the classes.
+
+    Models of numbers: R^2, root of the mean squared error (rmse), mean absolute error (mae).
+    """
     from sodm.cli.inputs import Source
     from sodm.cli.score import evaluate as run
 
@@ -289,6 +308,7 @@ def evaluate(
 @app.command()
 def tune(
     data: o.DataFile,
+    task: o.TaskOption = o.Task.auto,
     kernel: Annotated[o.KernelName, typer.Option(help="Kernel.")] = o.KernelName.rbf,
     degree: Annotated[int, typer.Option(min=0, help="Degree of the poly kernel.")] = 3,
     coef0: Annotated[float, typer.Option(help="Constant of the poly and sigmoid kernels.")] = 0.0,
@@ -332,7 +352,8 @@ def tune(
         tuple(ignore or ()),
         tuple(category or ()),
     )
-    run(source, kernel.value, degree, coef0, scale.value, seed, o.megabytes(memory), time_limit, json, quiet)
+    settings = kernel.value, degree, coef0, scale.value, seed, o.megabytes(memory), time_limit
+    run(source, task.value, *settings, json, quiet)
 
 
 @app.command()
@@ -428,11 +449,16 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _check_parameters(parameters: dict[str, Any]) -> None:
+def _check_parameters(parameters: dict[str, Any], task: o.Task) -> None:
     """Refuse parameters that make no sense as a mistake in the command line, before any data is read."""
     from sodm.cli.machine import make_machine
 
-    try:
-        make_machine(parameters)._check_parameters()
-    except ValueError as error:
-        raise typer.BadParameter(spoken(str(error))) from None
+    wrong = []
+    tasks = (o.Task.classification, o.Task.regression) if task is o.Task.auto else (task,)
+    for one in tasks:
+        try:
+            make_machine(parameters, task=one.value)._check_parameters()
+        except ValueError as error:
+            wrong.append(spoken(str(error)))
+    if len(wrong) == len(tasks):
+        raise typer.BadParameter(wrong[0])

@@ -9,10 +9,13 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from sodm import ODMClassifierCV
+from sodm import ODMClassifierCV, ODMRegressorCV
+
+Search = ODMClassifierCV | ODMRegressorCV
 
 
 def choose(
+    task: str,
     X: Any,
     y: NDArray[Any],
     parameters: dict[str, Any],
@@ -22,34 +25,33 @@ def choose(
     n_threads: int | None,
     limit: float | None,
     quiet: bool,
-) -> ODMClassifierCV:
+) -> Search:
     """A search that is done, without a machine.
 
     Parameters
     ----------
-    X, y : array or CSR matrix, and labels
+    task : {"classification", "regression"}
+    X, y : array or CSR matrix, and labels or numbers
         Scaled rows.
     parameters : dict
         Those of the machine that are not searched, and None or absent where its default will do: kernel,
-        degree, coef0, upsilon, loss, class_weight.
+        degree, coef0, upsilon, loss, class_weight; of regression kernel, degree, coef0, upsilon, epsilon,
+        fit_intercept.
     seed, memory_mb, n_threads
     limit : float or None
         Seconds.
     quiet : bool
     """
     given = {name: value for name, value in parameters.items() if value is not None}
-    linear = given.get("kernel") == "linear"
-    search = ODMClassifierCV(
-        **given,
-        thetas=[0.6, 0.9] if linear else "auto",
-        intercepts=[True] if linear else "auto",
-        refit=False,
-        time_limit=limit,
-        cache_size=memory_mb,
-        random_state=seed,
-        n_jobs=n_threads,
-        verbose=int(not quiet),
-    )
+    given |= {"refit": False, "time_limit": limit, "cache_size": memory_mb, "random_state": seed}
+    given |= {"n_jobs": n_threads, "verbose": int(not quiet)}
+    search: Search
+    if task == "regression":
+        search = ODMRegressorCV(**given)
+    elif given.get("kernel") == "linear":
+        search = ODMClassifierCV(**given, thetas=[0.6, 0.9], intercepts=[True])
+    else:
+        search = ODMClassifierCV(**given)
     with redirect_stdout(sys.stderr):
         search.fit(X, y)
     if not search.search_path_:
@@ -57,14 +59,20 @@ def choose(
     return search
 
 
-def why(search: ODMClassifierCV) -> str:
+def why(search: Search) -> str:
     """One line on what was chosen and why."""
     best, last = search.best_params_, search.search_path_[-1]
     gamma = "" if search.kernel == "linear" else f"gamma {best['gamma']:.4g}, "
     seconds = sum(stage["seconds"] for stage in search.search_path_)
-    intercept = "an intercept" if best["fit_intercept"] else "no intercept"
+    if isinstance(search, ODMRegressorCV):
+        zone, score = "", f"R^2 {last['score']:.4f} ± {last['error']:.4f}"
+    else:
+        intercept = "an intercept" if best["fit_intercept"] else "no intercept"
+        zone, score = (
+            f", theta {best['theta']:g}, {intercept}",
+            f"{last['score']:.2%} ± {last['error']:.2%} right",
+        )
     return (
-        f"{gamma}lam {best['lam']:.4g}, theta {best['theta']:g}, {intercept}: {last['score']:.2%} "
-        f"± {last['error']:.2%} right on rows held out of {last['rows']:,}, the best of "
+        f"{gamma}lam {best['lam']:.4g}{zone}: {score} on rows held out of {last['rows']:,}, the best of "
         f"{len(search.cv_results_['params'])} trials in {seconds:.1f} s"
     )

@@ -41,9 +41,11 @@ def inspect(model_path: Path, plot: Path | None, as_json: bool) -> None:
         "machine": header["machine"],
         "kernel": header["kernel"] or "linear",
         "parameters": {
-            k: v for k, v in header["parameters"].items() if k in ("lam", "upsilon", "theta", "loss")
+            k: v
+            for k, v in header["parameters"].items()
+            if k in ("lam", "upsilon", "theta", "epsilon", "loss")
         },
-        "classes": header["classes"]["values"],
+        "classes": header["classes"] and header["classes"]["values"],
         "features": header["n_features"],
         "feature_names": header["feature_names"],
         "scaler": header["scaler"] and header["scaler"]["kind"],
@@ -54,7 +56,10 @@ def inspect(model_path: Path, plot: Path | None, as_json: bool) -> None:
     table = summary.get("table")
     if isinstance(table, dict):
         facts["label"] = table.get("label", table.get("label_at"))
-    kept = ("data", "trained_on", "rows", "train_accuracy", "validation_accuracy", "train_seconds")
+    kept = (
+        *("data", "task", "trained_on", "rows", "numbers", "train_accuracy", "validation_accuracy"),
+        *("train_r2", "validation_r2", "validation_rmse", "train_seconds"),
+    )
     facts |= {name: summary[name] for name in kept if name in summary}
     show(facts | {"plot": plot and str(plot)}, title=str(model_path.name), as_json=False)
 

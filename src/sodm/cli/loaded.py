@@ -62,6 +62,10 @@ class Loaded:
         """The decision values of all rows."""
         return decide(self.machine, self.batches(X))
 
+    def values(self, X: Any) -> NDArray[np.float64]:
+        """The numbers that a regressor says of all rows."""
+        return np.concatenate([self.machine.predict(part) for part in self.batches(X)])
+
     def probabilities(self, X: Any) -> NDArray[np.float64] | None:
         """A probability per row and class, None if the machine has none."""
         if not hasattr(self.machine, "predict_proba"):

@@ -1,4 +1,4 @@
-"""How well labels were told: numbers for the whole, and for each class."""
+"""How well labels were told: numbers for the whole, and for each class; how well numbers were."""
 
 from __future__ import annotations
 
@@ -6,7 +6,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import confusion_matrix, log_loss, roc_auc_score
+from sklearn.metrics import (
+    confusion_matrix,
+    log_loss,
+    mean_absolute_error,
+    r2_score,
+    roc_auc_score,
+    root_mean_squared_error,
+)
 
 RARE_SHARE = 0.1  # a class of fewer rows than this share is rare
 
@@ -61,6 +68,24 @@ def classification(
         "recall": dict(zip(names, recall, strict=True)),
         "precision": dict(zip(names, precision, strict=True)),
         "confusion": matrix.tolist(),
+    }
+
+
+def regression(y: NDArray[np.float64], predicted: NDArray[np.float64]) -> dict[str, Any]:
+    """Measures of predicted numbers against the true ones; one row has no R^2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> found = regression(np.array([1.0, 2.0, 3.0]), np.array([1.0, 2.0, 4.0]))
+    >>> found["r2"], round(found["rmse"], 3), round(found["mae"], 3)
+    (0.5, 0.577, 0.333)
+    """
+    return {
+        "rows": len(y),
+        "r2": float(r2_score(y, predicted)) if len(y) > 1 else None,
+        "rmse": float(root_mean_squared_error(y, predicted)),
+        "mae": float(mean_absolute_error(y, predicted)),
     }
 
 

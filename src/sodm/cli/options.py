@@ -39,6 +39,14 @@ class Loss(StrEnum):
     hinge = "hinge"
 
 
+class Task(StrEnum):
+    """What is learnt."""
+
+    auto = "auto"
+    classification = "classification"
+    regression = "regression"
+
+
 class Machine(StrEnum):
     """Machines by kind."""
 
@@ -154,6 +162,9 @@ TimeLimitOption = Annotated[
         help="Most seconds to compute; what there is by then is kept.",
         rich_help_panel=COMPUTING,
     ),
+]
+TaskOption = Annotated[
+    Task, typer.Option("--task", help="Learn classes or numbers; auto goes by the label column.")
 ]
 ScaleOption = Annotated[
     Scale, typer.Option("--scale", help="Scaling of the features, stored in the model.", rich_help_panel=DATA)

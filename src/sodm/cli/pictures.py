@@ -71,6 +71,19 @@ def draw_evaluation(
         _save(figure, path)
 
 
+def draw_numbers(y: NDArray[np.float64], predicted: NDArray[np.float64], path: Path) -> None:
+    """True numbers and residuals over the predicted ones, side by side."""
+    from sklearn.metrics import PredictionErrorDisplay
+
+    with _drawing():
+        import matplotlib.pyplot as plt
+
+        figure, axes = plt.subplots(1, 2, figsize=(11, 4.8), layout="constrained")
+        for ax, kind in zip(axes, ("actual_vs_predicted", "residual_vs_predicted"), strict=True):
+            PredictionErrorDisplay.from_predictions(y, predicted, kind=kind, ax=ax, random_state=0)
+        _save(figure, path)
+
+
 @contextmanager
 def _drawing() -> Iterator[None]:
     import matplotlib

@@ -10,12 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.markup import escape
 from rich.table import Table
+from sklearn.base import is_regressor
 
-from sodm.cli.inputs import Source
-from sodm.cli.loaded import load_model, read_for
-from sodm.cli.measures import classification, hint_for_rare
+from sodm.cli.facts import counts, spread
+from sodm.cli.inputs import Rows, Source
+from sodm.cli.loaded import Loaded, load_model, read_for
+from sodm.cli.measures import classification, hint_for_rare, regression
 from sodm.cli.output import console, note, show, text_of
-from sodm.cli.pictures import check_picture, draw_evaluation
+from sodm.cli.pictures import check_picture, draw_evaluation, draw_numbers
+from sodm.cli.task import numbers
 from sodm.data import DataError
 from sodm.files import atomic_write
 
@@ -23,14 +26,23 @@ MOST_CLASSES_CROSSED = 15  # with more, the confusion matrix is in --json only
 
 
 def predict(source: Source, model_path: Path, out: str, decision: bool, as_json: bool, quiet: bool) -> None:
-    """Write one label per row, with its decision values if asked for."""
+    """Write one label or number per row, with decision values if asked for."""
     loaded = load_model(model_path)
+    of_numbers = is_regressor(loaded.machine)
+    if of_numbers and decision:
+        raise ValueError(
+            f"--decision is for classification, and {model_path} predicts numbers: leave it out."
+        )
     rows = read_for(loaded, source, labels_needed=False)
     note(rows.notes, quiet)
-    decisions = loaded.decide(rows.X)
-    labels, values = decisions.labels, decisions.by_class
+    if of_numbers:
+        labels, values = loaded.values(rows.X), None
+    else:
+        decisions = loaded.decide(rows.X)
+        labels, values = decisions.labels, decisions.by_class
     if as_json and out == "-":
-        facts: dict[str, Any] = {"rows": len(labels), "labels": labels, "notes": rows.notes}
+        name = "values" if of_numbers else "labels"
+        facts: dict[str, Any] = {"rows": len(labels), name: labels, "notes": rows.notes}
         show(facts | ({"decision": values} if decision else {}), title="", as_json=True)
         return
     text = _lines(labels, values if decision else None)
@@ -39,17 +51,14 @@ def predict(source: Source, model_path: Path, out: str, decision: bool, as_json:
         return
     with atomic_write(out) as file:
         file.write(text.encode())
-    found, counts = np.unique(labels, return_counts=True)
-    facts = {
-        "rows": len(labels),
-        "predicted": {str(k): int(n) for k, n in zip(found.tolist(), counts.tolist(), strict=True)},
-        "out": out,
-    }
+    predicted = spread(labels) if of_numbers else counts(labels)
+    facts = {"rows": len(labels), "predicted": predicted, "out": out}
     show(facts, title="predicted", as_json=as_json, quiet=quiet)
 
 
 def _lines(labels: NDArray[Any], values: NDArray[np.float64] | None) -> str:
-    lines = map(str, labels.tolist())
+    many = labels.ndim == 2  # targets
+    lines = (" ".join(map(str, row)) for row in labels.tolist()) if many else map(str, labels.tolist())
     if values is not None:
         columns = values[:, None] if values.ndim == 1 else values
         numbers = (" ".join(map(repr, row)) for row in columns.tolist())
@@ -58,12 +67,21 @@ def _lines(labels: NDArray[Any], values: NDArray[np.float64] | None) -> str:
 
 
 def evaluate(source: Source, model_path: Path, plot: Path | None, as_json: bool, quiet: bool) -> None:
-    """Compare the model's labels with those of the data."""
+    """Compare the model's labels or numbers with those of the data."""
     if plot is not None:
         check_picture(plot)
     loaded = load_model(model_path)
     rows = read_for(loaded, source, labels_needed=True)
     note(rows.notes, quiet)
+    if is_regressor(loaded.machine):
+        facts = _measure_numbers(loaded, rows, source.path, plot)
+        show(
+            facts | ({"notes": rows.notes} if as_json else {}),
+            title="evaluated",
+            as_json=as_json,
+            quiet=quiet,
+        )
+        return
     machine, y = loaded.machine, np.asarray(rows.y)
     classes = machine.classes_
     unknown = sorted(set(np.unique(y).tolist()) - set(classes.tolist()), key=str)
@@ -93,6 +111,21 @@ def evaluate(source: Source, model_path: Path, plot: Path | None, as_json: bool,
     note(hint, quiet)
 
 
+def _measure_numbers(loaded: Loaded, rows: Rows, path: str, plot: Path | None) -> dict[str, Any]:
+    """R^2 and errors, drawn if asked for."""
+    y, predicted = numbers(path, np.asarray(rows.y)), loaded.values(rows.X)
+    if predicted.ndim == 2:
+        raise ValueError(
+            f"the model predicts {predicted.shape[1]} targets, and a file has one label column: use "
+            "`sodm predict`, or measure it in Python."
+        )
+    facts = regression(y, predicted)
+    if plot is not None:
+        draw_numbers(y, predicted, plot)
+        facts["plot"] = str(plot)
+    return facts
+
+
 def _print_classes(per_class: list[dict[str, Any]]) -> None:
     table = Table(title="\nclasses", title_justify="left", title_style="bold", box=None)
     names = {"class": "class", "rows": "rows", "predicted": "predicted", "precision": "precision"}
@@ -110,6 +143,6 @@ def _print_confusion(matrix: list[list[int]], names: list[str]) -> None:
     table.add_column("")
     for name in names:
         table.add_column(escape(name), justify="right")
-    for name, counts in zip(names, matrix, strict=True):
-        table.add_row(escape(name), *(f"{count:,}" for count in counts))
+    for name, line in zip(names, matrix, strict=True):
+        table.add_row(escape(name), *(f"{count:,}" for count in line))
     console().print("\n[bold]confusion[/bold]: a line is a true class, a column a predicted one", table)

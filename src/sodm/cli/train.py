@@ -5,15 +5,17 @@ from __future__ import annotations
 import time
 import warnings
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import is_regressor
 from sklearn.pipeline import make_pipeline
 
 import sodm
+from sodm.cli import facts as tell
 from sodm.cli.choose import choose
 from sodm.cli.choose import why as why_best
 from sodm.cli.deciding import Decisions, decide
@@ -21,14 +23,14 @@ from sodm.cli.inputs import Rows, Source, split_rows
 from sodm.cli.limits import TimeIsUp, peak_memory_mb, time_limit
 from sodm.cli.loaded import Loaded, read_for
 from sodm.cli.machine import make_machine, why_chosen
-from sodm.cli.measures import classification, hint_for_rare
+from sodm.cli.measures import classification, hint_for_rare, regression
 from sodm.cli.output import note, on_terminal, show
 from sodm.cli.prepare import features, fit_before, told
+from sodm.cli.task import numbers, said, task_of
 from sodm.data.columns import Table
 from sodm.model.machines import prepares
 
-ROWS_TO_SCORE = 20_000  # training accuracy and margins are those of at most so many rows
-MARGINS_TO_KEEP = 10_000
+ROWS_TO_SCORE = 20_000  # what is told of training rows is that of at most so many rows
 TIME_TO_REFIT = 1.5  # times what the first fit took must be left of the time limit
 
 
@@ -46,6 +48,7 @@ class Settings:
     as_json: bool
     quiet: bool
     tune: bool = False
+    task: str = "auto"
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,9 @@ class _Fit:
     def decide(self, X: Any) -> Decisions:
         return decide(self.machine, [features(self.before, X)])
 
+    def values(self, X: Any) -> NDArray[np.float64]:
+        return self.machine.predict(features(self.before, X))
+
 
 def train(source: Source, parameters: dict[str, Any], settings: Settings) -> None:
     """Read, prepare, train, validate, train on all rows, save and say so."""
@@ -69,6 +75,11 @@ def train(source: Source, parameters: dict[str, Any], settings: Settings) -> Non
     rows = source.rows()
     note(rows.notes, settings.quiet)
     read_seconds = time.perf_counter() - began
+    task, because = task_of(np.asarray(rows.y), settings.task)
+    note(said(task, because, settings.task), settings.quiet)
+    settings = replace(settings, task=task)
+    if task == "regression":
+        rows = replace(rows, y=numbers(source.path, np.asarray(rows.y)))
 
     chosen = None
     if settings.tune:
@@ -78,8 +89,10 @@ def train(source: Source, parameters: dict[str, Any], settings: Settings) -> Non
     seconds = time.perf_counter() - start
 
     facts, margins = _facts(fit, rows if fit.n_rows == rows.X.shape[0] else validated["part"], validated)
-    hint = hint_for_rare(np.asarray(rows.y), fit.machine.class_weight)
+    hint = () if task == "regression" else hint_for_rare(np.asarray(rows.y), fit.machine.class_weight)
     facts = {
+        "task": task,
+        "task_because": because,
         "machine": fit.why,
         **({} if chosen is None else {"chosen": chosen}),
         "trained_on": validated["said"],
@@ -111,20 +124,20 @@ def _fit_and_validate(
             Source(**{**vars(source), "path": settings.validation}),
             labels_needed=True,
         )
-        return fit, whole | _validated(fit, other)
+        return fit, whole | _validated(fit, other, settings.validation)
     share = float(settings.validation)
-    train, held = split_rows(np.asarray(rows.y), share, settings.seed)
+    train, held = split_rows(_strata(rows, settings.task), share, settings.seed)
     if len(held) == 0:
         return _fit(rows, parameters, settings, settings.time_limit), whole
     part, limit = rows.take(train), settings.time_limit
     began = time.perf_counter()
     # A machine that can end early takes half of the time, so that as much is left for all rows.
     halved = limit and settings.refit and settings.machine != "exact"
-    with warnings.catch_warnings(record=True) as said:  # of the machine that is kept, warnings are shown
+    with warnings.catch_warnings(record=True) as warned:  # of the machine that is kept, warnings are shown
         warnings.simplefilter("always")
         fit = _fit(part, parameters, settings, limit / 2 if halved and limit else limit, "validation")
     kept = fit
-    found = _validated(fit, rows.take(held))
+    found = _validated(fit, rows.take(held), source.path)
     only = f"{len(train):,} of {n:,} rows, the others were for validation"
     used = time.perf_counter() - began
     if settings.refit:
@@ -134,7 +147,7 @@ def _fit_and_validate(
             with suppress(TimeIsUp):
                 kept = _fit(rows, parameters, settings, limit and limit - used)
     if kept is fit:
-        for warning in said:
+        for warning in warned:
             warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
         return fit, {"said": only, "part": part, **found}
     return kept, whole | found | {
@@ -151,7 +164,7 @@ def _fit(
     more: dict[str, Any] = {"verbose": int(watched), "time_limit": limit}
     if stage and parameters.get("checkpoint_dir"):
         more["checkpoint_dir"] = str(Path(parameters["checkpoint_dir"]) / stage)
-    machine = make_machine(parameters | more, settings.machine, n)
+    machine = make_machine(parameters | more, settings.machine, n, settings.task)
     why = why_chosen(machine, n)
     if watched:
         print(f"{why}{', for validation' if stage else ''}")
@@ -168,9 +181,11 @@ def _fit(
     return _Fit(before, machine, why, n)
 
 
-def _validated(fit: _Fit, held: Rows) -> dict[str, Any]:
+def _validated(fit: _Fit, held: Rows, path: str) -> dict[str, Any]:
     """Measures on rows that were not trained on."""
     y = np.asarray(held.y)
+    if is_regressor(fit.machine):
+        return {"rows": len(y), "validation": regression(numbers(path, y), fit.values(held.X))}
     decisions = fit.decide(held.X)
     unknown = sorted(set(np.unique(y).tolist()) - set(fit.machine.classes_.tolist()), key=str)
     if unknown:
@@ -182,9 +197,16 @@ def _validated(fit: _Fit, held: Rows) -> dict[str, Any]:
 def _tuned(rows: Rows, parameters: dict[str, Any], settings: Settings) -> tuple[dict[str, Any], str]:
     """The parameters with those that a search has chosen, and why; rows held out are not looked at."""
     if _is_share(settings.validation):
-        rows = rows.take(split_rows(np.asarray(rows.y), float(settings.validation), settings.seed)[0])
-    kept = ("kernel", "degree", "coef0", "upsilon", "loss", "class_weight")
+        rows = rows.take(
+            split_rows(_strata(rows, settings.task), float(settings.validation), settings.seed)[0]
+        )
+    kept = {
+        "classification": ("kernel", "degree", "coef0", "upsilon", "loss", "class_weight"),
+        "regression": ("kernel", "degree", "coef0", "upsilon", "epsilon", "fit_intercept"),
+    }[settings.task]
+    make_machine(parameters, settings.machine, task=settings.task)  # refuses what is not for the task
     search = choose(
+        settings.task,
         features(fit_before(settings.scale, rows.X), rows.X),
         np.asarray(rows.y),
         {name: parameters[name] for name in kept},
@@ -200,38 +222,24 @@ def _tuned(rows: Rows, parameters: dict[str, Any], settings: Settings) -> tuple[
     return parameters | best, why_best(search)
 
 
-def _facts(fit: _Fit, rows: Rows, validated: dict[str, Any]) -> tuple[dict[str, Any], NDArray[np.float64]]:
-    machine, y, X = fit.machine, np.asarray(rows.y), rows.X
+def _facts(
+    fit: _Fit, rows: Rows, validated: dict[str, Any]
+) -> tuple[dict[str, Any], NDArray[np.float64] | None]:
+    """What to tell of the fit, and margins to remember."""
+    y = np.asarray(rows.y)
     some = np.linspace(0, len(y) - 1, min(len(y), ROWS_TO_SCORE)).astype(np.int64)
-    decision = fit.decide(rows.take(some).X)
-    margins = np.sort(decision.margins(y[some]))
-    kept = margins[np.linspace(0, len(margins) - 1, min(len(margins), MARGINS_TO_KEEP)).astype(np.int64)]
-    labels, counts = np.unique(y, return_counts=True)
-    held = validated.get("validation") or {}
-    facts = {
-        "rows": len(y),
-        "features": int(machine.n_features_in_),
-        "columns": int(X.shape[1]) if isinstance(X, Table) else None,
-        "classes": {str(label): int(n) for label, n in zip(labels.tolist(), counts.tolist(), strict=True)},
-        "kernel": getattr(machine, "kernel", "linear"),
-        "gamma": float(machine._fitted_kernel.gamma) if hasattr(machine, "kernel") else None,
-        "lam": float(getattr(machine, "lam_", machine.lam)),
-        "upsilon": float(machine.upsilon) if machine.loss == "odm" else None,
-        "theta": float(machine.theta) if machine.loss == "odm" else None,
-        "support_vectors": len(machine.support_) if hasattr(machine, "support_") else None,
-        "gap": float(np.max(machine.dual_gap_)),
-        "iterations": int(np.max(machine.n_iter_)),
-        "level": machine.history_[-1]["level"] if hasattr(machine, "stop_reason_") else None,
-        "stopped_by": getattr(machine, "stop_reason_", None),
-        "train_accuracy": float(np.mean(decision.labels == y[some])),
-        "margin_mean": float(margins.mean()),
-        "margin_variance": float(margins.var()),
-        "validation_rows": validated["rows"],
-        "validation_accuracy": held.get("accuracy"),
-        "validation_balanced_accuracy": held.get("balanced_accuracy"),
-        "validation_roc_auc": held.get("roc_auc"),
-    }
-    return facts, kept
+    part, held = rows.take(some).X, validated.get("validation") or {}
+    facts = tell.of_machine(fit.machine, rows.X, y)
+    if is_regressor(fit.machine):
+        facts |= tell.of_numbers(fit.values(part), y[some])
+        return facts | tell.of_validation("regression", validated["rows"], held), None
+    scores, margins = tell.of_classes(fit.decide(part), y[some])
+    return facts | scores | tell.of_validation("classification", validated["rows"], held), margins
+
+
+def _strata(rows: Rows, task: str) -> NDArray[Any]:
+    """What a part held out has its share of: each class; numbers are all alike."""
+    return np.zeros(rows.X.shape[0]) if task == "regression" else np.asarray(rows.y)
 
 
 def _known(rows: Rows, source: Source) -> dict[str, Any]:

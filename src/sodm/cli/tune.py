@@ -9,18 +9,20 @@ from typing import Any
 import numpy as np
 from rich.table import Table
 
-from sodm import ODMClassifierCV
-from sodm.cli.choose import choose, why
+from sodm import ODMRegressorCV
+from sodm.cli.choose import Search, choose, why
 from sodm.cli.inputs import Source
 from sodm.cli.limits import peak_memory_mb
-from sodm.cli.output import console, note, show
+from sodm.cli.output import console, note, show, text_of
 from sodm.cli.prepare import features, fit_before
+from sodm.cli.task import numbers, said, task_of
 
 ROWS_SHOWN = 10
 
 
 def tune(
     source: Source,
+    asked: str,
     kernel_name: str,
     degree: int,
     coef0: float,
@@ -35,11 +37,16 @@ def tune(
     rows = source.rows()
     note(rows.notes, quiet)
     y = np.asarray(rows.y)
-    if len(np.unique(y)) < 2:
+    task, because = task_of(y, asked)
+    note(said(task, because, asked), quiet)
+    if task == "regression":
+        y = numbers(source.path, y)
+    elif len(np.unique(y)) < 2:
         raise ValueError(f"{source.path} has one class only: tuning needs two or more.")
     X = features(fit_before(scale, rows.X), rows.X)
     start = time.perf_counter()
     search = choose(
+        task,
         X,
         y,
         {"kernel": kernel_name, "degree": degree, "coef0": coef0},
@@ -50,9 +57,11 @@ def tune(
         quiet=as_json or quiet,
     )
     entries = _entries(search)
-    command = _command(source, search, scale, seed)
+    command = _command(source, task, search, scale, seed)
     if as_json:
         facts = {
+            "task": task,
+            "task_because": because,
             "seconds": round(time.perf_counter() - start, 3),
             "peak_memory_mb": round(peak_memory_mb(), 1),
             "best": entries[0],
@@ -69,16 +78,17 @@ def tune(
     print(command)
 
 
-def _entries(search: ODMClassifierCV) -> list[dict[str, Any]]:
+def _entries(search: Search) -> list[dict[str, Any]]:
     """What was chosen, then all trials, the best first. lam is for all rows."""
     results, last = search.cv_results_, search.search_path_[-1]
     order = np.argsort(results["rank_test_score"], kind="stable")
+    score = "r2" if isinstance(search, ODMRegressorCV) else "accuracy"
     tried = [
         results["params"][k]
-        | {"rows": int(results["n_resources"][k]), "accuracy": float(results["mean_test_score"][k])}
+        | {"rows": int(results["n_resources"][k]), score: float(results["mean_test_score"][k])}
         for k in order
     ]
-    return [search.best_params_ | {"rows": last["rows"], "accuracy": last["score"]}, *tried]
+    return [search.best_params_ | {"rows": last["rows"], score: last["score"]}, *tried]
 
 
 def _print_table(entries: list[dict[str, Any]]) -> None:
@@ -88,20 +98,31 @@ def _print_table(entries: list[dict[str, Any]]) -> None:
         title_justify="left",
         box=None,
     )
-    for name in ("gamma", "lam", "theta", "intercept", "rows", "validation accuracy"):
-        table.add_column(name, justify="right")
+    names = {"fit_intercept": "intercept", "accuracy": "validation accuracy", "r2": "validation R^2"}
+    for name in shown[0]:
+        table.add_column(names.get(name, name), justify="right")
     for entry in shown:
-        numbers = f"{entry['gamma']:.4g}", f"{entry['lam']:.4g}", f"{entry['theta']:g}"
-        intercept = "yes" if entry["fit_intercept"] else "no"
-        table.add_row(*numbers, intercept, f"{entry['rows']:,}", f"{entry['accuracy']:.2%}")
+        table.add_row(*(text_of(name, value) for name, value in entry.items()))
     console().print(table)
 
 
-def _command(source: Source, search: ODMClassifierCV, scale: str, seed: int) -> str:
+def _command(source: Source, task: str, search: Search, scale: str, seed: int) -> str:
     """The command that trains with the best setting on all the data."""
     best, kernel = search.best_params_, search.kernel
-    words = ["sodm", "train", source.path, "--kernel", str(kernel), "--lam", f"{best['lam']:.6g}"]
-    words += ["--theta", f"{best['theta']:g}", "--intercept" if best["fit_intercept"] else "--no-intercept"]
+    words = [
+        "sodm",
+        "train",
+        source.path,
+        "--task",
+        task,
+        "--kernel",
+        str(kernel),
+        "--lam",
+        f"{best['lam']:.6g}",
+    ]
+    if task == "classification":
+        words += ["--theta", f"{best['theta']:g}"]
+        words += ["--intercept" if best["fit_intercept"] else "--no-intercept"]
     words += ["--scale", scale, "--seed", str(seed)]
     if kernel != "linear":
         words += ["--gamma", f"{best['gamma']:.6g}"]

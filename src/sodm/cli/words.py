@@ -24,7 +24,20 @@ _ANYWHERE = {
 }
 _OPTIONS = (
     *("label", "decimal", "encoding", "missing", "ignore", "category", "separator", "header", "format"),
-    *("kernel", "gamma", "degree", "coef0", "lam", "upsilon", "theta", "loss", "tol", "metric", "task"),
+    *(
+        "kernel",
+        "gamma",
+        "degree",
+        "coef0",
+        "lam",
+        "upsilon",
+        "theta",
+        "epsilon",
+        "loss",
+        "tol",
+        "metric",
+        "task",
+    ),
 )
 _GIVEN = re.compile(rf"(?<![\w-])({'|'.join(_OPTIONS)})=('(?:[^'\\]|\\.)*'|[\w.+-]+)")
 _NONE = re.compile(r",? or label=None if none")

@@ -71,9 +71,10 @@ class ODMRegressorCV(RegressorMixin, BaseEstimator):
     cv : int, splitter, iterable or None, default=None
         None is five folds, or, where rows are three times those of a stage and more, rows held out. A number
         of folds or a splitter is used on the rows of each stage; an iterable of splits on all rows.
-    refit : {"auto", "exact", "scalable"}, default="auto"
+    refit : {"auto", "exact", "scalable"} or False, default="auto"
         The machine that is fitted to all rows: `ODMRegressor` or `SODMRegressor`. "auto" is the exact one
-        below 50,000 rows, and where a kernel is no kernel by name.
+        below 50,000 rows, and where a kernel is no kernel by name. False searches only: there is no
+        machine then.
     scoring : str, callable or None, default=None
         Any scorer of scikit-learn's for values; None is R^2, the mean of several targets'.
     tol : float, default=1e-3
@@ -81,8 +82,8 @@ class ODMRegressorCV(RegressorMixin, BaseEstimator):
     cache_size : float, default=1000
         Megabytes of kernel values that may be kept.
     time_limit : float or None, default=None
-        Seconds. The search takes the best it has found when six tenths of them are over; the fit of all rows
-        has no limit.
+        Seconds. The search takes the best it has found when six tenths of them are over (all, if `refit` is
+        False); the fit of all rows has no limit.
     random_state : int, RandomState instance or None, default=None
         Choice of rows and folds. None is the seed of 0.
     n_jobs : int or None, default=None
@@ -135,7 +136,7 @@ class ODMRegressorCV(RegressorMixin, BaseEstimator):
         epsilon: float = 0.0,
         fit_intercept: bool = True,
         cv: Any = None,
-        refit: Literal["auto", "exact", "scalable"] = "auto",
+        refit: Literal["auto", "exact", "scalable", False] = "auto",
         scoring: Any = None,
         tol: float = defaults.TOL,
         cache_size: float = defaults.CACHE_SIZE,
@@ -187,7 +188,8 @@ class ODMRegressorCV(RegressorMixin, BaseEstimator):
         if self.time_limit is not None:
             check_number("time_limit", self.time_limit, "> 0, or None", lambda v: v > 0)
         X_given, y_given = X, y
-        check_choice("refit", self.refit, ("auto", "exact", "scalable"))
+        if self.refit is not False:
+            check_choice("refit", self.refit, ("auto", "exact", "scalable"))
         X, y, weights = self._machine({}, 0)._check_data(X, y, sample_weight)
         validate_data(self, X_given, skip_check_array=True)
         kept = np.flatnonzero(weights)
@@ -206,6 +208,7 @@ class ODMRegressorCV(RegressorMixin, BaseEstimator):
             target._score = score_of(get_scorer(self.scoring), X, y, centre, unit)
         seed = seed_for(self.random_state)
         stages = self._stages(y, None if groups is None else np.asarray(groups)[kept], kept, seed)
+        limit = self.time_limit
         field = Field(
             X,
             Kernel(self.kernel, degree=int(self.degree), coef0=float(self.coef0)),
@@ -213,18 +216,20 @@ class ODMRegressorCV(RegressorMixin, BaseEstimator):
             lambda epsilon, lam: TargetLoss(lam, float(self.upsilon), epsilon),
             seed,
             threads_for(self.n_jobs),
-            None if self.time_limit is None else began + SHARE_OF_TIME * self.time_limit,
+            None if limit is None else began + (1.0 if self.refit is False else SHARE_OF_TIME) * limit,
         )
         outcome = search(
             field, self._grid(X, weights, float(self.epsilon / unit.max())), stages, self._report
         )
         self.best_params_ = {"gamma": outcome.best.gamma, "lam": outcome.best.lam}
-        started = time.perf_counter()
-        self.best_estimator_ = self._machine(self.best_params_, len(kept)).fit(
-            X_given, y_given, sample_weight
-        )
-        self.refit_time_ = time.perf_counter() - started
-        self._report(f"fitted to {len(kept):,} rows: lam {outcome.best.lam:.4g}, {self.refit_time_:.1f} s")
+        if self.refit is not False:
+            machine = self._machine(self.best_params_, len(kept))
+            started = time.perf_counter()
+            self.best_estimator_ = machine.fit(X_given, y_given, sample_weight)
+            self.refit_time_ = time.perf_counter() - started
+            self._report(
+                f"fitted to {len(kept):,} rows: lam {outcome.best.lam:.4g}, {self.refit_time_:.1f} s"
+            )
         self.exponent_, self.search_path_ = outcome.exponent, outcome.path
         self.cv_results_ = _without_constants(cv_results(outcome.trials, stages))
         self.best_score_ = outcome.trial.score if outcome.trial is not None else float("nan")
@@ -278,7 +283,7 @@ class ODMRegressorCV(RegressorMixin, BaseEstimator):
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """The values f(x) for each row of X."""
-        check_is_fitted(self)
+        check_is_fitted(self, "best_estimator_")
         return self.best_estimator_.predict(X)
 
     def __sklearn_tags__(self) -> Tags:

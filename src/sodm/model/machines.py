@@ -26,7 +26,7 @@ MACHINES = {
 }
 # The same as skops and MLflow want to be told which types may be loaded.
 TRUSTED_TYPES = [f"{module}.{name}" for name, module in MACHINES.items()]
-SEARCH = "ODMClassifierCV"
+SEARCHES = ("ODMClassifierCV", "ODMRegressorCV")
 NUMBERS_OF_THE_FIT = (
     *("n_iter_", "dual_gap_", "violation_", "objective_", "n_kernel_evaluations_"),
     *("gradient_norm_", "solver_", "stop_reason_", "lam_"),
@@ -37,7 +37,7 @@ def split(model: Any) -> tuple[Any | None, Any]:
     """What comes before the machine (a scaler, a ColumnTransformer, or None), and the machine."""
     steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
     steps = [step for step in steps if step is not None and step != "passthrough"]
-    if steps and type(steps[-1]).__name__ == SEARCH:  # the machine that it has fitted
+    if steps and type(steps[-1]).__name__ in SEARCHES:  # the machine that it has fitted
         steps[-1] = getattr(steps[-1], "best_estimator_", steps[-1])
     if not steps or type(steps[-1]).__name__ not in MACHINES:
         raise TypeError(

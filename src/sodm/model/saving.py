@@ -49,9 +49,10 @@ def save(
 
     Notes
     -----
-    Of an `ODMClassifierCV` its `best_estimator_` is saved, without the search and its probabilities: pickle
-    it to keep these. A `random_state` that is a generator is not kept: the saved parameters have None
-    instead. Nor are `history_` and the rows that `partial_fit` of a linear machine remembers.
+    Of an `ODMClassifierCV` or `ODMRegressorCV` its `best_estimator_` is saved, without the search and its
+    probabilities: pickle it to keep these. A `random_state` that is a generator is not kept: the saved
+    parameters have None instead. Nor are `history_` and the rows that `partial_fit` of a linear machine
+    remembers.
 
     Examples
     --------
