@@ -47,8 +47,9 @@ def test_links_between_pages_lead_somewhere(page):
 
 def test_defaults_page_names_the_defaults_in_use():
     page = (ROOT / "docs" / "defaults.md").read_text()
-    for name in ("lam", "upsilon", "theta"):
+    for name in ("upsilon", "theta"):
         assert f"{name} = {getattr(defaults, name.upper()):g}" in page
+    assert defaults.LAM_PER_ROW == 0.25 and "a quarter of" in page
 
 
 def test_the_version_is_the_same_everywhere():

@@ -54,7 +54,7 @@ def of_pairs(machine_of, X, y, classes, weights=None):
 )
 def test_decisions_are_those_of_pairs_solved_alone(iris, kwargs):
     X, y = iris
-    kwargs = {"gamma": 2.0, **TIGHT, **kwargs}
+    kwargs = {"gamma": 2.0, "lam": 2000.0, **TIGHT, **kwargs}
     machine = ODMClassifier(decision_function_shape="ovo", **kwargs).fit(X, y)
     alone = of_pairs(lambda share: ODMClassifier(**{**kwargs, "lam": 2000 * share}), X, y, [0, 1, 2])
     np.testing.assert_allclose(machine.decision_function(X), alone, atol=2e-3)
@@ -76,14 +76,14 @@ def test_the_same_as_scikit_learns_one_against_one(digits):
 def test_weights_and_class_weights(iris):
     X, y = iris
     weights = np.random.default_rng(0).uniform(0.5, 3, len(y))
-    machine = ODMClassifier(decision_function_shape="ovo", gamma=2.0, **TIGHT).fit(
-        X, y, sample_weight=weights
-    )
+    machine = ODMClassifier(decision_function_shape="ovo", lam=2000.0, gamma=2.0, **TIGHT)
+    machine.fit(X, y, sample_weight=weights)
     alone = of_pairs(lambda s: ODMClassifier(lam=2000 * s, gamma=2.0, **TIGHT), X, y, [0, 1, 2], weights)
     np.testing.assert_allclose(machine.decision_function(X), alone, atol=1e-4)
     factors = {0: 1.0, 1: 2.0, 2: 5.0}
-    by_class = ODMClassifier(class_weight=factors, gamma=2.0, **TIGHT).fit(X, y)
-    by_row = ODMClassifier(gamma=2.0, **TIGHT).fit(X, y, sample_weight=np.array([1.0, 2.0, 5.0])[y])
+    by_class = ODMClassifier(class_weight=factors, lam=2000.0, gamma=2.0, **TIGHT).fit(X, y)
+    by_row = ODMClassifier(lam=2000.0, gamma=2.0, **TIGHT)
+    by_row.fit(X, y, sample_weight=np.array([1.0, 2.0, 5.0])[y])
     np.testing.assert_allclose(by_class.decision_function(X), by_row.decision_function(X), atol=1e-6)
 
 

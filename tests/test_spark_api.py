@@ -17,7 +17,8 @@ from packaging.requirements import Requirement
 PACKAGE = Path(__file__).parent.parent / "src" / "sodm" / "spark"
 MODULES = ("pyspark.serializers", "pyspark.sql.pandas", "pyspark.core", "pyspark.sql.classic", "py4j")
 FOR_SUBCLASSES = {"_dummy", "_resetUid"}  # of pyspark.ml, see private.py
-OUR_OWN = {"_check_parameters", "_fit_rows", "_maker", "_settings", "_set_fitted", "_warn"}  # of estimators
+# Of estimators.
+OUR_OWN = {"_automatic", "_check_parameters", "_fit_rows", "_maker", "_settings", "_set_fitted", "_warn"}
 
 
 def private_parts(file: Path) -> list[str]:

@@ -23,7 +23,7 @@ from sodm.problem.csr import check_sparse
 from sodm.problem.evaluator import KernelEvaluator
 from sodm.problem.fold import fold
 from sodm.problem.losses import LOSSES, Loss, make_loss
-from sodm.problem.pairs import pair_signs, pair_sums, pairs_of, sums_of_pairs, votes
+from sodm.problem.pairs import pair_signs, pair_sums, pairs_of, row_sums, sums_of_pairs, votes
 from sodm.problem.problem import Problem
 from sodm.problem.rows import canonical
 from sodm.training.trained import Trained
@@ -152,7 +152,7 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):
         support = np.flatnonzero(np.any(trained.result.duals != 0, axis=0))
         counts = np.bincount(problem.codes[support], minlength=len(self.classes_))
         self.n_support_ = counts.astype(np.int32)
-        sums = pair_sums(self.dual_coef_, self.n_support_) if problem.pairs else self.dual_coef_.sum(axis=1)
+        sums = pair_sums(self.dual_coef_, self.n_support_) if problem.pairs else row_sums(self.dual_coef_)
         self.intercept_ = sums * problem.kernel.offset
 
     # ---------------------------------------------------------------------------------------- decisions

@@ -28,7 +28,7 @@ from sodm.estimators.threads import threads_for
 from sodm.estimators.weights import class_weights
 from sodm.problem.kernels import Kernel, resolve_gamma
 from sodm.problem.losses import make_loss
-from sodm.search.calibrate import Calibrator, fit_calibrator
+from sodm.search.calibrate import Calibrator, first_is, fit_calibrator
 from sodm.search.classes import ClassTarget
 from sodm.search.evaluate import Field, evaluate
 from sodm.search.grid import GAMMAS, LAMS, Grid
@@ -359,12 +359,14 @@ class ODMClassifierCV(ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Calibrated probabilities of the classes, shape (n_samples, n_classes), in the order of `classes_`.
 
-        With two classes the more probable one is the one that `predict` gives, unless there is a
-        `class_weight`: then probabilities are those of the rows as they are, and decisions those of the
-        weights.
+        The most probable class is the one that `predict` gives, unless there is a `class_weight`: then
+        probabilities are those of the rows as they are, and decisions those of the weights.
         """
         check_is_fitted(self, "best_estimator_")
-        return self._calibrator(self.best_estimator_._values(X))
+        values = self._calibrator(self.best_estimator_._values(X))
+        if self.class_weight is None and len(self.classes_) > 2:
+            first_is(values, np.searchsorted(self.classes_, self.predict(X)))
+        return values
 
     def get_metadata_routing(self) -> MetadataRouter:
         """What the splitter and the scorer ask for."""

@@ -24,8 +24,8 @@ MACHINES = {
     "DiPClassifier": "sodm.estimators.dip",
     "DCClassifier": "sodm.estimators.dc",
 }
-# The same as skops and MLflow want to be told which types may be loaded.
 TRUSTED_TYPES = [f"{module}.{name}" for name, module in MACHINES.items()]
+"""The machines as skops and MLflow want to be told which types may be loaded."""
 SEARCHES = ("ODMClassifierCV", "ODMRegressorCV")
 NUMBERS_OF_THE_FIT = (
     *("n_iter_", "dual_gap_", "violation_", "objective_", "n_kernel_evaluations_"),
@@ -98,7 +98,7 @@ def expansion(machine: Any) -> tuple[Kernel, Any, NDArray[np.float64], NDArray[n
     if machines_of(machine) is not None:
         raise ValueError(
             "a machine with regions decides each row by the machine of its region, which is no one sum over "
-            "support vectors: fit it with regions=None to convert it."
+            "support vectors: convert one without (SODMClassifier(regions=None), ODMRegressor)."
         )
     if has_kernel(machine) and machine._fitted_kernel.name != "linear":
         coefficients = machine.dual_coef_

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from itertools import pairwise
+from math import fsum
 from typing import Any
 
 import numpy as np
@@ -58,10 +59,15 @@ def sums_of_pairs(of_class: Array) -> Array:
     return of_class[first, second - 1] + of_class[second, first]
 
 
+def row_sums(values: Array) -> Array:
+    """The sum of each row, rounded once: in whatever order the values are, it is the same."""
+    return np.array([fsum(row) for row in values.tolist()])
+
+
 def pair_sums(coefficients: Array, counts: NDArray[Any]) -> Array:
     """The sums of the coefficients of each pair, support vectors class by class, so many of each class."""
     bounds = np.concatenate([[0], np.cumsum(counts)]).tolist()
-    of_class = [coefficients[:, a:b].sum(axis=1) for a, b in pairwise(bounds)]
+    of_class = [row_sums(coefficients[:, a:b]) for a, b in pairwise(bounds)]
     return sums_of_pairs(np.stack(of_class)[:, :, None])[:, 0]
 
 
