@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import os
-import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -14,15 +14,23 @@ import pytest
 
 REQUIRED = os.environ.get("SODM_REQUIRE_SPARK") == "1"
 HERE = Path(__file__).parent
+OURS = (HERE, HERE.parent / "fuzz")  # helpers of the tests
 
 
 @cache
 def missing(file: Path) -> frozenset[str]:
     """Packages that a file of tests, or a helper of it here, imports at its head and that are missing."""
-    names = re.findall(r"^(?:import|from) (\w+)", file.read_text(), flags=re.MULTILINE)
-    absent = {name for name in names if importlib.util.find_spec(name) is None}
-    helpers = (HERE / f"{name}.py" for name in names)
-    return frozenset(absent).union(*(missing(helper) for helper in helpers if helper.exists()))
+    names: set[str] = set()
+    for node in ast.parse(file.read_text()).body:
+        if isinstance(node, ast.Import):
+            names |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names.add(node.module.split(".")[0])
+    ours = {
+        name: folder / f"{name}.py" for name in names for folder in OURS if (folder / f"{name}.py").exists()
+    }
+    absent = {name for name in names - set(ours) if importlib.util.find_spec(name) is None}
+    return frozenset(absent).union(*(missing(helper) for helper in ours.values()))
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:

@@ -17,6 +17,8 @@ import sodm
 from sodm.cli.machine import SCALABLE_FROM, make_machine
 from sodm.cli.task import task_of
 
+pytestmark = pytest.mark.slow  # each call of the command takes seconds
+
 
 @pytest.fixture(scope="module")
 def clinic(tmp_path_factory: pytest.TempPathFactory) -> Path:

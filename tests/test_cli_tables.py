@@ -13,6 +13,8 @@ from test_cli import run
 
 import sodm
 
+pytestmark = pytest.mark.slow  # each call of the command takes seconds
+
 COLUMNS = ["id", "survived", "cls", "name", "sex", "age", "fare", "deck", "port", "alone"]
 
 

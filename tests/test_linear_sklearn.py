@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sodm import LinearODMClassifier
@@ -12,6 +13,8 @@ from sodm import LinearODMClassifier
 MACHINES = [
     LinearODMClassifier(),
     LinearODMClassifier(fit_intercept=False),
+]
+OTHER_SOLVERS = [
     LinearODMClassifier(solver="dcd", lam=1.0, theta=0.3, tol=1e-12),
     LinearODMClassifier(loss="hinge", lam=1.0, tol=1e-12),
     LinearODMClassifier(solver="svrg", lam=1.0, theta=0.3, tol=1e-11, epochs=3000),
@@ -32,4 +35,10 @@ def exclusions(machine: LinearODMClassifier) -> dict[str, str]:
 
 @parametrize_with_checks(MACHINES, expected_failed_checks=exclusions)
 def test_scikit_learn_checks(estimator: LinearODMClassifier, check: Callable) -> None:
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks(OTHER_SOLVERS)
+def test_scikit_learn_checks_of_other_solvers(estimator: LinearODMClassifier, check: Callable) -> None:
     check(estimator)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sodm import (
@@ -18,22 +19,24 @@ from sodm import (
 MACHINES = [
     ODMClassifier(),
     ODMClassifier(loss="hinge"),
+    ODMClassifier(kernel="precomputed", fit_intercept=True),
+    SODMClassifier(n_partitions=2, fit_intercept=True),
+    CascadeClassifier(n_partitions=2, feedback=1),
+    DiPClassifier(n_partitions=2),
+    DCClassifier(n_partitions=2, early=True),
+    ODMClassifierCV(gammas=[1.0], lams=[10.0, 1000.0]),
+]
+OTHER_SETTINGS = [
     ODMClassifier(precision="double"),
     ODMClassifier(fit_intercept=True),
     ODMClassifier(kernel="laplacian"),
     ODMClassifier(kernel="poly", coef0=1.0),
     ODMClassifier(kernel="linear", fit_intercept=True),
     ODMClassifier(kernel="linear"),
-    ODMClassifier(kernel="precomputed", fit_intercept=True),
     SODMClassifier(),
-    SODMClassifier(n_partitions=2, fit_intercept=True),
     SODMClassifier(n_partitions=4, loss="hinge", stop_tol=0),
     SODMClassifier(n_partitions=2, kernel="precomputed", fit_intercept=True),
-    CascadeClassifier(n_partitions=2, feedback=1),
-    DiPClassifier(n_partitions=2),
     DCClassifier(n_partitions=2),
-    DCClassifier(n_partitions=2, early=True),
-    ODMClassifierCV(gammas=[1.0], lams=[10.0, 1000.0]),
 ]
 
 
@@ -57,4 +60,10 @@ def exclusions(machine: ODMClassifier) -> dict[str, str]:
 
 @parametrize_with_checks(MACHINES, expected_failed_checks=exclusions)
 def test_scikit_learn_checks(estimator: ODMClassifier, check: Callable) -> None:
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks(OTHER_SETTINGS, expected_failed_checks=exclusions)
+def test_scikit_learn_checks_of_other_settings(estimator: ODMClassifier, check: Callable) -> None:
     check(estimator)

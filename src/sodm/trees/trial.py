@@ -34,7 +34,7 @@ BASE_PARTS, BASE_ROWS = 4, 500  # of f0
 PARTS, PART_ROWS = 8, 2000  # of the average that stands for Algorithm 1
 FIRST, CLEAR = 2, 5.0  # so many of them are enough if regions are better by so many standard errors, or worse
 LARGE = 4000
-TRIED = 8  # regions
+TRIED, TRIED_OF_SEVERAL = 8, 4  # regions, where there is one problem and where there are several
 HELD_OUT = 3  # one row in so many
 # Standard errors of the difference that regions must be better by than parts, and large regions than small.
 WORTH_IT, WORTH_MORE = 1.0, 1.0
@@ -133,7 +133,8 @@ class Trial:
         cells, table = find_cells(rows, LARGE, seed, self.context.n_threads)
         places = places_of(table)
         sizes = np.bincount(places.cells[:, 0], minlength=len(cells))
-        count = min(TRIED, int(np.count_nonzero(sizes)))
+        tried = TRIED if len(self.problem.signs) == 1 else TRIED_OF_SEVERAL
+        count = min(tried, int(np.count_nonzero(sizes)))
         chosen = self.rng.choice(len(cells), count, replace=False, p=sizes / sizes.sum())
         inside = [np.flatnonzero(places.cells[:, 0] == cell) for cell in chosen]
         held = [np.sort(self.rng.choice(own, max(1, len(own) // HELD_OUT), replace=False)) for own in inside]
