@@ -23,7 +23,7 @@ from mkdocs.structure.files import File, Files
 log = logging.getLogger("mkdocs.hooks.gallery")
 ORDER = (
     *("margins", "theta_upsilon", "anytime", "sparse_text"),
-    *("imbalanced", "pipeline", "explain", "model_files", "theorem_bounds"),
+    *("imbalanced", "pipeline", "expectiles", "explain", "model_files", "theorem_bounds"),
 )
 CELLS = Path(__file__).with_name("cells.py")
 
