@@ -1,9 +1,7 @@
-"""Regions or parts, and how large: tried on a few regions, with rows held out that none of them has seen.
+"""Regions or parts: tried on a few regions, with rows held out that none of them has seen.
 
-Machines decide the same held-out rows: the average of some parts (where Algorithm 1 begins), and regions of
-LARGE rows cut in two. Where truth is smooth and noisy the average is the better machine, and goes on to learn
-from level to level. Where regions are, they are tried whole as well; they cost more then, and must be better
-by more.
+Two machines decide the same held-out rows: the average of some parts (where Algorithm 1 begins), and regions.
+Where truth is smooth and noisy the average is the better machine, and goes on to learn from level to level.
 """
 
 from __future__ import annotations
@@ -19,7 +17,6 @@ from numpy.typing import NDArray
 
 from sodm.engines.base import Arrays, Block, Engine, Part, Table
 from sodm.partition.cells import find_cells
-from sodm.problem.array_rows import as_row_set
 from sodm.problem.cells import places_of
 from sodm.problem.problem import Problem
 from sodm.training.context import Context
@@ -33,11 +30,10 @@ Index = NDArray[np.intp]
 BASE_PARTS, BASE_ROWS = 4, 500  # of f0
 PARTS, PART_ROWS = 8, 2000  # of the average that stands for Algorithm 1
 FIRST, CLEAR = 2, 5.0  # so many of them are enough if regions are better by so many standard errors, or worse
-LARGE = 4000
-TRIED, TRIED_OF_SEVERAL = 8, 4  # regions, where there is one problem and where there are several
+REGION_ROWS = 2000
+TRIED, TRIED_OF_SEVERAL = 16, 8  # regions, where there is one problem and where there are several
 HELD_OUT = 3  # one row in so many
-# Standard errors of the difference that regions must be better by than parts, and large regions than small.
-WORTH_IT, WORTH_MORE = 1.0, 1.0
+WORTH_IT = 1.0  # standard errors of the difference that regions must be better by
 
 
 @dataclass(frozen=True)
@@ -89,28 +85,24 @@ class Trial:
         coefficients = np.hstack([piece for _, piece in pieces]) / len(pieces)
         return Base(rows, coefficients, {"base_rows": self.problem.rows[rows], "base_coef": coefficients})
 
-    def size(self) -> float | None:
-        """Rows a region should have, None if parts are the better machine."""
+    def finds_regions(self) -> bool:
+        """Whether regions are the better machine."""
         regions = self._regions()
         held = [own for _, own in regions]
         self.held = np.concatenate(held)
         block = Table(self.problem.rows, self.problem.signs, self.problem.weights).take(self.held)
         free = np.setdiff1d(np.arange(len(self.problem.weights)), self.held)
         averaged = self._draw(free, PARTS, PART_ROWS)
-        by_small = self._good(self._local(*self._halves(regions)), block)
-        parts = np.zeros_like(block.signs)
+        here = [np.arange(first, last) for first, last in pairwise(np.cumsum([0, *map(len, held)]))]
+        by_regions = self._good(self._local([rows for rows, _ in regions], here), block)
+        parts, gain = np.zeros_like(block.signs), 0.0
         for first, last in ((0, FIRST), (FIRST, PARTS)):  # the first ones may tell enough
             tasks = [self._part(rows, None, PARTS, probe=block) for rows in averaged[first:last]]
             parts += sum(result["decision"] for result in self._map(tasks))
-            gain = _gain(by_small, self._good(parts / last, block))
-            if gain <= WORTH_IT:
-                return None
-            if gain > CLEAR:
+            gain = _gain(by_regions, self._good(parts / last, block))
+            if gain <= WORTH_IT or gain > CLEAR:
                 break
-        bounds = np.cumsum([0, *map(len, held)])
-        here = [np.arange(first, last) for first, last in pairwise(bounds)]
-        by_large = self._good(self._local([rows for rows, _ in regions], here), block)
-        return float(LARGE) if _gain(by_large, by_small) > WORTH_MORE else LARGE / 2
+        return gain > WORTH_IT
 
     def _local(self, regions: Sequence[Index], asked: Sequence[Index]) -> Array:
         """f at the held-out rows, each as the region says that is asked for it."""
@@ -129,8 +121,7 @@ class Trial:
 
     def _regions(self) -> list[tuple[Index, Index]]:
         """Some regions, each with its rows and those of them that are held out."""
-        rows, seed = self.problem.rows, self.context.seed
-        cells, table = find_cells(rows, LARGE, seed, self.context.n_threads)
+        cells, table = find_cells(self.problem.rows, REGION_ROWS, self.context.seed, self.context.n_threads)
         places = places_of(table)
         sizes = np.bincount(places.cells[:, 0], minlength=len(cells))
         tried = TRIED if len(self.problem.signs) == 1 else TRIED_OF_SEVERAL
@@ -143,22 +134,6 @@ class Trial:
             (np.setdiff1d(places.members(cell), out), own)
             for cell, own in zip(chosen.tolist(), held, strict=True)
         ]
-
-    def _halves(self, regions: Sequence[tuple[Index, Index]]) -> tuple[list[Index], list[Index]]:
-        """Each region cut in two, and the places in `held` of the rows that each half is asked for."""
-        halves: list[Index] = []
-        asked: list[Index] = []
-        first = 0
-        for rows, held in regions:
-            here = as_row_set(self.problem.rows[rows])
-            cells, table = find_cells(here, len(rows) / 2, self.context.seed, self.context.n_threads)
-            nearest = cells.places(self.problem.rows[held], self.context.n_threads).cells[:, 0]
-            own = {cell: rows[at] for cell, at, _ in places_of(table).by_cell()}
-            for cell in np.unique(nearest).tolist():
-                halves.append(own.get(cell, rows))
-                asked.append(first + np.flatnonzero(nearest == cell))
-            first += len(held)
-        return halves, asked
 
     def _draw(self, free: Index, count: int, size: int) -> list[Index]:
         """So many samples of these rows, without a row in two of them."""

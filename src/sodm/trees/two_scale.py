@@ -8,8 +8,8 @@ tell. In each region r (a cell, see `sodm.problem.cells`, with the rows on its b
 W being the weight of all rows, so that the ridge W (1-theta)^2 / lam is that of the problem of all rows. The
 machine is f0 plus what the region says; on a border two regions are blended.
 
-Whether that is better than the average of parts (Algorithm 1), and how large regions should be, is tried
-first on some regions with rows held out, see `sodm.trees.trial`.
+Whether that is better than the average of parts (Algorithm 1) is tried first, on some regions with rows held
+out, see `sodm.trees.trial`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from sodm.trees.memory import most_needed, part_share
 from sodm.trees.pilot import EXACT_ROWS
 from sodm.trees.stop import REGIONS, TIME
 from sodm.trees.tree import Tree
-from sodm.trees.trial import Base, Trial
+from sodm.trees.trial import REGION_ROWS, Base, Trial
 
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
@@ -99,10 +99,10 @@ class _Training:
         self.engine.keep(Table(problem.rows, problem.signs, problem.weights, problem.offset))
         seconds, began = Seconds(), time.perf_counter()
         trial = Trial(problem, self.context, self.engine, self.solver, self.total)
+        size = float(REGION_ROWS)
         if self.machine.regions is None:
             self._tell("trial", self.n)
-            size = trial.size()
-            if size is None:  # parts that look like the whole do as well or better
+            if not trial.finds_regions():  # parts that look like the whole do as well or better
                 return self.tree.train(problem, self._what_is_left())
         else:
             size = self.n / self.machine.regions
