@@ -200,6 +200,18 @@ def test_tune_prints_a_table_and_a_command_that_works(files: Path, tmp_path: Pat
     assert f"lam {facts['lam']:.4g}" in facts["chosen"]
 
 
+def test_a_search_goes_by_the_metric_and_its_command_keeps_what_was_given(files: Path) -> None:
+    asked = ("--metric", "neg_log_loss", "--balanced", "--upsilon", "0.4", "--json")
+    facts = json.loads(run("tune", files / "cancer.libsvm", *asked).stdout)
+    assert facts["metric"] == "neg_log_loss" and -0.5 < facts["best"]["neg_log_loss"] < 0
+    assert "--upsilon 0.4 --balanced" in facts["command"] and facts["cut"] is False
+    unknown = run("tune", files / "iris.csv", "--metric", "acc", code=2).stderr
+    assert "accuracy, average_precision" in unknown and "neg_mean_absolute_error" in unknown
+    assert "not for classification" in run("tune", files / "iris.csv", "--metric", "r2", code=1).stderr
+    assert "roc_auc_ovr does" in run("tune", files / "iris.csv", "--metric", "roc_auc", code=1).stderr
+    assert "add --tune" in run("train", files / "iris.csv", "--metric", "f1", "-o", "x", code=2).stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [

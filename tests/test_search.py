@@ -242,7 +242,7 @@ def test_a_time_limit_ends_the_search() -> None:
     X, y = noisy(6000)
     model = ODMClassifierCV(time_limit=0.5).fit(X, y)
     assert model.predict_proba(X[:5]).shape == (5, 2)
-    assert len(model.search_path_) < 3
+    assert len(model.search_path_) < 3 and model.stop_reason_ == "time limit"
 
 
 def test_ctrl_c_ends_the_search_and_leaves_the_estimator() -> None:

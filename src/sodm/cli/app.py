@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from sodm.cli import options as o
+from sodm.cli.groups import grouped
 from sodm.cli.words import spoken
 from sodm.demo import ROWS as DEMO_ROWS
 from sodm.estimators import defaults
@@ -60,24 +61,17 @@ def common(
 
 
 @app.command()
+@grouped
 def train(
     data: o.DataFile,
     out: Annotated[Path, typer.Option("--out", "-o", help="Model file to write.", rich_help_panel=o.OUTPUT)],
+    options: o.MachineOptions,
+    file: o.TrainingFileOptions,
     task: o.TaskOption = o.Task.auto,
-    kernel: Annotated[o.KernelName, typer.Option(help="Kernel.")] = o.KernelName.rbf,
     gamma: Annotated[str, typer.Option(help="Kernel coefficient: scale, auto or a number.")] = "scale",
-    degree: Annotated[int, typer.Option(min=0, help="Degree of the poly kernel.")] = 3,
-    coef0: Annotated[float, typer.Option(help="Constant of the poly and sigmoid kernels.")] = 0.0,
     lam: Annotated[
         float | None,
         typer.Option(help="Weight of the loss against the norm (by the rows)."),
-    ] = None,
-    upsilon: Annotated[
-        float | None,
-        typer.Option(
-            help=f"Weight of margins above the zone, above 0, at most 1 ({defaults.UPSILON:g}); regression: "
-            "of predictions above it, above 0 (1)."
-        ),
     ] = None,
     theta: Annotated[
         float | None,
@@ -85,11 +79,6 @@ def train(
             help=f"Half-width of the zone without loss, in 0 to 1 ({defaults.THETA:g}; 0.9 if linear)."
         ),
     ] = None,
-    epsilon: Annotated[
-        float | None,
-        typer.Option(help="Regression: half-width of the zone without loss, in the unit of the label (0)."),
-    ] = None,
-    loss: Annotated[o.Loss, typer.Option(help="odm, or hinge for a support vector machine.")] = o.Loss.odm,
     tol: Annotated[
         float | None, typer.Option(help="Relative duality gap (linear: gradient) to reach (1e-3; 1e-6).")
     ] = None,
@@ -101,11 +90,11 @@ def train(
             help="A constant feature (yes, unless --lam or --balanced is given; yes if linear).",
         ),
     ] = None,
-    balanced: Annotated[bool, typer.Option("--balanced", help="Give all classes the same weight.")] = False,
     tune: Annotated[
         bool,
         typer.Option("--tune", help="Search lam, gamma and what goes with them first, as `sodm tune` does."),
     ] = False,
+    metric: o.MetricOption = None,
     machine: Annotated[
         o.Machine,
         typer.Option(help="auto: linear for the linear kernel, scalable for many rows, else exact."),
@@ -126,25 +115,12 @@ def train(
             rich_help_panel=o.DATA,
         ),
     ] = True,
-    format: o.FormatOption = o.Format.auto,
-    label: o.LabelOption = "auto",
-    header: o.HeaderOption = None,
-    separator: o.SeparatorOption = None,
-    decimal: o.DecimalOption = None,
-    encoding: o.EncodingOption = None,
-    missing: o.MissingOption = None,
-    ignore: o.IgnoreOption = None,
-    category: o.CategoryOption = None,
-    zero_based: o.ZeroBasedOption = False,
-    cache: o.CacheOption = False,
-    max_expansion: o.MaxExpansionOption = 200.0,
     time_limit: o.TimeLimitOption = None,
     checkpoint: Annotated[
         Path | None,
         typer.Option(help="Folder where the scalable machine keeps its state.", rich_help_panel=o.COMPUTING),
     ] = None,
-    memory: o.MemoryOption = "1000MB",
-    threads: o.ThreadsOption = None,
+    memory: o.MemoryOption = o.MEMORY,
     seed: o.SeedOption = 0,
     json: o.JsonOption = False,
     quiet: o.QuietOption = False,
@@ -157,76 +133,47 @@ def train(
         raise typer.BadParameter(
             f"{validation} is not a share in [0, 1), nor a file.", param_hint="--validation"
         )
-    parameters: dict[str, Any] = {
-        "kernel": kernel.value,
+    if metric is not None and not tune:
+        raise typer.BadParameter("it is for the search: add --tune.", param_hint="--metric")
+    o.check_metric(metric, task)
+    parameters: dict[str, Any] = options.parameters() | {
         "gamma": o.gamma_value(gamma),
-        "degree": degree,
-        "coef0": coef0,
         "lam": lam,
-        "upsilon": upsilon,
         "theta": theta,
-        "epsilon": epsilon,
-        "loss": loss.value,
         "tol": tol,
         "max_iter": max_iter,
         "fit_intercept": intercept,
-        "class_weight": "balanced" if balanced else None,
         "cache_size": o.megabytes(memory),
-        "n_jobs": threads,
+        "n_jobs": file.threads,
         "random_state": seed,
         "checkpoint_dir": None if checkpoint is None else str(checkpoint),
     }
     _check_parameters(parameters, task)
-    from sodm.cli.inputs import Source
     from sodm.cli.train import Settings
     from sodm.cli.train import train as run
 
-    source = Source(
-        data,
-        format.value,
-        label,
-        header,
-        separator,
-        zero_based,
-        cache,
-        threads,
-        max_expansion,
-        o.check_decimal(decimal),
-        o.check_encoding(encoding),
-        tuple(missing or ()),
-        tuple(ignore or ()),
-        tuple(category or ()),
-    )
     run(
-        source,
+        file.source(data),
         parameters,
         Settings(
             *(out, scale.value, validation, refit, seed, time_limit, machine.value, json, quiet),
             tune=tune,
             task=task.value,
+            metric=metric,
         ),
     )
 
 
 @app.command()
+@grouped
 def predict(
     data: o.DataOrModel,
     model: o.ModelOrData,
+    file: o.FileOptions,
     out: Annotated[str, typer.Option("--out", "-o", help="File to write; - is the standard output.")] = "-",
     decision: Annotated[
         bool, typer.Option("--decision", help="Write decision values after the labels.")
     ] = False,
-    format: o.FormatOption = o.Format.auto,
-    label: o.LabelOption = "auto",
-    header: o.HeaderOption = None,
-    separator: o.SeparatorOption = None,
-    decimal: o.DecimalOption = None,
-    encoding: o.EncodingOption = None,
-    missing: o.MissingOption = None,
-    zero_based: o.ZeroBasedOption = False,
-    cache: o.CacheOption = False,
-    max_expansion: o.MaxExpansionOption = 200.0,
-    threads: o.ThreadsOption = None,
     json: o.JsonOption = False,
     quiet: o.QuietOption = False,
 ) -> None:
@@ -235,48 +182,24 @@ def predict(
     Columns are found by name, in any order; others are left aside. With --json and without --out the
     labels (numbers: values) are in the object that is printed.
     """
-    from sodm.cli.inputs import Source
     from sodm.cli.score import predict as run
 
     data, path = o.model_and_data(data, model)
-    source = Source(
-        data,
-        format.value,
-        label,
-        header,
-        separator,
-        zero_based,
-        cache,
-        threads,
-        max_expansion,
-        o.check_decimal(decimal),
-        o.check_encoding(encoding),
-        tuple(missing or ()),
-    )
-    run(source, path, out, decision, json, quiet)
+    run(file.source(data), path, out, decision, json, quiet)
 
 
 @app.command()
+@grouped
 def evaluate(
     data: o.DataOrModel,
     model: o.ModelOrData,
+    file: o.FileOptions,
     plot: Annotated[
         Path | None,
         typer.Option(
             "--plot", help="Draw confusion, ROC and margins (numbers: errors) to .png, .svg or .pdf."
         ),
     ] = None,
-    format: o.FormatOption = o.Format.auto,
-    label: o.LabelOption = "auto",
-    header: o.HeaderOption = None,
-    separator: o.SeparatorOption = None,
-    decimal: o.DecimalOption = None,
-    encoding: o.EncodingOption = None,
-    missing: o.MissingOption = None,
-    zero_based: o.ZeroBasedOption = False,
-    cache: o.CacheOption = False,
-    max_expansion: o.MaxExpansionOption = 200.0,
-    threads: o.ThreadsOption = None,
     json: o.JsonOption = False,
     quiet: o.QuietOption = False,
 ) -> None:
@@ -284,76 +207,44 @@ def evaluate(
 
     Models of numbers: R^2, root of the mean squared error (rmse), mean absolute error (mae).
     """
-    from sodm.cli.inputs import Source
     from sodm.cli.score import evaluate as run
 
     data, path = o.model_and_data(data, model)
-    source = Source(
-        data,
-        format.value,
-        label,
-        header,
-        separator,
-        zero_based,
-        cache,
-        threads,
-        max_expansion,
-        o.check_decimal(decimal),
-        o.check_encoding(encoding),
-        tuple(missing or ()),
-    )
-    run(source, path, plot, json, quiet)
+    run(file.source(data), path, plot, json, quiet)
 
 
 @app.command()
+@grouped
 def tune(
     data: o.DataFile,
+    options: o.MachineOptions,
+    file: o.TrainingFileOptions,
     task: o.TaskOption = o.Task.auto,
-    kernel: Annotated[o.KernelName, typer.Option(help="Kernel.")] = o.KernelName.rbf,
-    degree: Annotated[int, typer.Option(min=0, help="Degree of the poly kernel.")] = 3,
-    coef0: Annotated[float, typer.Option(help="Constant of the poly and sigmoid kernels.")] = 0.0,
+    metric: o.MetricOption = None,
     scale: o.ScaleOption = o.Scale.minmax,
-    format: o.FormatOption = o.Format.auto,
-    label: o.LabelOption = "auto",
-    header: o.HeaderOption = None,
-    separator: o.SeparatorOption = None,
-    decimal: o.DecimalOption = None,
-    encoding: o.EncodingOption = None,
-    missing: o.MissingOption = None,
-    ignore: o.IgnoreOption = None,
-    category: o.CategoryOption = None,
-    zero_based: o.ZeroBasedOption = False,
-    cache: o.CacheOption = False,
-    max_expansion: o.MaxExpansionOption = 200.0,
-    time_limit: o.TimeLimitOption = None,
-    memory: o.MemoryOption = "500MB",
-    threads: o.ThreadsOption = None,
+    time_limit: Annotated[
+        float,
+        typer.Option(
+            "--time-limit",
+            min=0.001,
+            help="Most seconds to search; the best by then is taken.",
+            rich_help_panel=o.COMPUTING,
+        ),
+    ] = o.SEARCH_SECONDS,
+    memory: o.MemoryOption = o.MEMORY,
     seed: o.SeedOption = 0,
     json: o.JsonOption = False,
     quiet: o.QuietOption = False,
 ) -> None:
     """Search lam and gamma; print the best settings and the command to train with them."""
-    from sodm.cli.inputs import Source
+    o.check_metric(metric, task)
+    parameters = options.parameters()
+    _check_parameters(parameters, task)
+    from sodm.cli.choose import Searching
     from sodm.cli.tune import tune as run
 
-    source = Source(
-        data,
-        format.value,
-        label,
-        header,
-        separator,
-        zero_based,
-        cache,
-        threads,
-        max_expansion,
-        o.check_decimal(decimal),
-        o.check_encoding(encoding),
-        tuple(missing or ()),
-        tuple(ignore or ()),
-        tuple(category or ()),
-    )
-    settings = kernel.value, degree, coef0, scale.value, seed, o.megabytes(memory), time_limit
-    run(source, task.value, *settings, json, quiet)
+    how = Searching(metric, seed, o.megabytes(memory), file.threads, time_limit, json or quiet)
+    run(file.source(data), task.value, parameters, scale.value, how, json, quiet)
 
 
 @app.command()

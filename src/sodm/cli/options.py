@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import codecs
 import re
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from sodm.estimators import defaults
+
+if TYPE_CHECKING:
+    from sodm.cli.inputs import Source
 
 DATA, COMPUTING, OUTPUT = "Data", "Computing", "Output"
 
@@ -148,6 +154,8 @@ ThreadsOption = Annotated[
 SeedOption = Annotated[
     int, typer.Option("--seed", min=0, max=2**31 - 1, help="Seed of all choices.", rich_help_panel=COMPUTING)
 ]
+MEMORY = "1000MB"
+SEARCH_SECONDS = 300.0  # for a search, where no limit is given
 MemoryOption = Annotated[
     str,
     typer.Option(
@@ -169,10 +177,85 @@ TaskOption = Annotated[
 ScaleOption = Annotated[
     Scale, typer.Option("--scale", help="Scaling of the features, stored in the model.", rich_help_panel=DATA)
 ]
+MetricOption = Annotated[
+    str | None,
+    typer.Option(
+        "--metric",
+        help="What the search goes by: a scorer of scikit-learn's, such as balanced_accuracy, f1_macro, "
+        "roc_auc or neg_log_loss (accuracy; regression: r2).",
+    ),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.", rich_help_panel=OUTPUT)]
 QuietOption = Annotated[
     bool, typer.Option("--quiet", "-q", help="Print nothing but errors.", rich_help_panel=OUTPUT)
 ]
+
+
+@dataclass(frozen=True)
+class FileOptions:
+    """How to read a data file."""
+
+    format: FormatOption = Format.auto
+    label: LabelOption = "auto"
+    header: HeaderOption = None
+    separator: SeparatorOption = None
+    decimal: DecimalOption = None
+    encoding: EncodingOption = None
+    missing: MissingOption = None
+    zero_based: ZeroBasedOption = False
+    cache: CacheOption = False
+    max_expansion: MaxExpansionOption = 200.0
+    threads: ThreadsOption = None
+
+    def source(self, path: str) -> Source:
+        """The file, read so."""
+        from sodm.cli.inputs import Source
+
+        given = vars(self) | {
+            "format": self.format.value,
+            "decimal": check_decimal(self.decimal),
+            "encoding": check_encoding(self.encoding),
+            "n_threads": self.threads,
+        }
+        del given["threads"]
+        for name in ("missing", "ignore", "category"):
+            given[name] = tuple(given.get(name) or ())
+        return Source(path, **given)
+
+
+@dataclass(frozen=True)
+class TrainingFileOptions(FileOptions):
+    """How to read a data file to learn from; a model that is used knows these already."""
+
+    ignore: IgnoreOption = None
+    category: CategoryOption = None
+
+
+@dataclass(frozen=True)
+class MachineOptions:
+    """What `train` and `tune` both want to know of the machine; None is its default."""
+
+    kernel: Annotated[KernelName, typer.Option(help="Kernel.")] = KernelName.rbf
+    degree: Annotated[int, typer.Option(min=0, help="Degree of the poly kernel.")] = 3
+    coef0: Annotated[float, typer.Option(help="Constant of the poly and sigmoid kernels.")] = 0.0
+    upsilon: Annotated[
+        float | None,
+        typer.Option(
+            help=f"Weight of margins above the zone, above 0, at most 1 ({defaults.UPSILON:g}); regression: "
+            "of predictions above it, above 0 (1)."
+        ),
+    ] = None
+    epsilon: Annotated[
+        float | None,
+        typer.Option(help="Regression: half-width of the zone without loss, in the unit of the label (0)."),
+    ] = None
+    loss: Annotated[Loss, typer.Option(help="odm, or hinge for a support vector machine.")] = Loss.odm
+    balanced: Annotated[bool, typer.Option("--balanced", help="Give all classes the same weight.")] = False
+
+    def parameters(self) -> dict[str, Any]:
+        """By the names of the estimators."""
+        given = vars(self) | {"kernel": self.kernel.value, "loss": self.loss.value}
+        return given | {"class_weight": "balanced" if given.pop("balanced") else None}
 
 
 def model_and_data(first: str, second: str) -> tuple[str, Path]:
@@ -200,6 +283,19 @@ def check_decimal(mark: str | None) -> str | None:
     if mark not in (None, ".", ","):
         raise typer.BadParameter(f"{mark!r} is no decimal mark: give . or ,", param_hint="--decimal")
     return mark
+
+
+def check_metric(name: str | None, task: Task) -> None:
+    """Refuse a name that is no scorer for the task."""
+    if name is None:
+        return
+    from sodm.cli.metric import names_of
+
+    tasks = (Task.classification, Task.regression) if task is Task.auto else (task,)
+    known = {one.value: names_of(one.value) for one in tasks}
+    if not any(name in names for names in known.values()):
+        lists = "; ".join(f"for {one}: {', '.join(names)}" for one, names in known.items())
+        raise typer.BadParameter(f"{name!r} is no scorer of scikit-learn's {lists}.", param_hint="--metric")
 
 
 _UNITS = {"": 2**20, "B": 1, "KB": 2**10, "MB": 2**20, "GB": 2**30, "TB": 2**40}

@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 
 import sodm
 from sodm.cli import facts as tell
-from sodm.cli.choose import choose
+from sodm.cli.choose import Searching, choose
 from sodm.cli.choose import why as why_best
 from sodm.cli.deciding import Decisions, decide
 from sodm.cli.inputs import Rows, Source, split_rows
@@ -24,6 +24,7 @@ from sodm.cli.limits import TimeIsUp, peak_memory_mb, time_limit
 from sodm.cli.loaded import Loaded, read_for
 from sodm.cli.machine import make_machine, why_chosen
 from sodm.cli.measures import classification, hint_for_rare, regression
+from sodm.cli.options import SEARCH_SECONDS
 from sodm.cli.output import note, on_terminal, show
 from sodm.cli.prepare import features, fit_before, told
 from sodm.cli.task import numbers, said, task_of
@@ -49,6 +50,7 @@ class Settings:
     quiet: bool
     tune: bool = False
     task: str = "auto"
+    metric: str | None = None
 
 
 @dataclass(frozen=True)
@@ -200,22 +202,17 @@ def _tuned(rows: Rows, parameters: dict[str, Any], settings: Settings) -> tuple[
         rows = rows.take(
             split_rows(_strata(rows, settings.task), float(settings.validation), settings.seed)[0]
         )
-    kept = {
-        "classification": ("kernel", "degree", "coef0", "upsilon", "loss", "class_weight"),
-        "regression": ("kernel", "degree", "coef0", "upsilon", "epsilon", "fit_intercept"),
-    }[settings.task]
     make_machine(parameters, settings.machine, task=settings.task)  # refuses what is not for the task
-    search = choose(
-        settings.task,
-        features(fit_before(settings.scale, rows.X), rows.X),
-        np.asarray(rows.y),
-        {name: parameters[name] for name in kept},
-        seed=settings.seed,
-        memory_mb=parameters["cache_size"],
-        n_threads=parameters["n_jobs"],
-        limit=None if settings.time_limit is None else settings.time_limit / 2,
-        quiet=settings.as_json or settings.quiet,
+    how = Searching(
+        settings.metric,
+        settings.seed,
+        parameters["cache_size"],
+        parameters["n_jobs"],
+        SEARCH_SECONDS if settings.time_limit is None else settings.time_limit / 2,
+        settings.as_json or settings.quiet,
     )
+    X = features(fit_before(settings.scale, rows.X), rows.X)
+    search = choose(settings.task, X, np.asarray(rows.y), parameters, how)
     best = search.best_params_
     if parameters["kernel"] == "linear":
         best = {name: value for name, value in best.items() if name != "gamma"}

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from rich.table import Table
 
-from sodm import ODMRegressorCV
-from sodm.cli.choose import Search, choose, why
+from sodm.cli.choose import Search, Searching, choose, metric_of, was_cut, why
 from sodm.cli.inputs import Source
 from sodm.cli.limits import peak_memory_mb
+from sodm.cli.machine import make_machine
 from sodm.cli.output import console, note, show, text_of
 from sodm.cli.prepare import features, fit_before
 from sodm.cli.task import numbers, said, task_of
@@ -23,13 +23,9 @@ ROWS_SHOWN = 10
 def tune(
     source: Source,
     asked: str,
-    kernel_name: str,
-    degree: int,
-    coef0: float,
+    parameters: dict[str, Any],
     scale: str,
-    seed: int,
-    memory_mb: float,
-    limit: float | None,
+    how: Searching,
     as_json: bool,
     quiet: bool,
 ) -> None:
@@ -39,25 +35,16 @@ def tune(
     y = np.asarray(rows.y)
     task, because = task_of(y, asked)
     note(said(task, because, asked), quiet)
+    make_machine(parameters, task=task)  # refuses what is not for the task
     if task == "regression":
         y = numbers(source.path, y)
     elif len(np.unique(y)) < 2:
         raise ValueError(f"{source.path} has one class only: tuning needs two or more.")
     X = features(fit_before(scale, rows.X), rows.X)
     start = time.perf_counter()
-    search = choose(
-        task,
-        X,
-        y,
-        {"kernel": kernel_name, "degree": degree, "coef0": coef0},
-        seed=seed,
-        memory_mb=memory_mb,
-        n_threads=source.n_threads,
-        limit=limit,
-        quiet=as_json or quiet,
-    )
+    search = choose(task, X, y, parameters, how)
     entries = _entries(search)
-    command = _command(source, task, search, scale, seed)
+    command = _command(source, task, search, scale, how)
     if as_json:
         facts = {
             "task": task,
@@ -67,6 +54,8 @@ def tune(
             "best": entries[0],
             "trials": entries,
             "exponent": round(search.exponent_, 3),
+            "metric": metric_of(search),
+            "cut": was_cut(search),
             "why": why(search),
             "command": command,
         }
@@ -82,7 +71,7 @@ def _entries(search: Search) -> list[dict[str, Any]]:
     """What was chosen, then all trials, the best first. lam is for all rows."""
     results, last = search.cv_results_, search.search_path_[-1]
     order = np.argsort(results["rank_test_score"], kind="stable")
-    score = "r2" if isinstance(search, ODMRegressorCV) else "accuracy"
+    score = metric_of(search)
     tried = [
         results["params"][k]
         | {"rows": int(results["n_resources"][k]), score: float(results["mean_test_score"][k])}
@@ -98,7 +87,11 @@ def _print_table(entries: list[dict[str, Any]]) -> None:
         title_justify="left",
         box=None,
     )
-    names = {"fit_intercept": "intercept", "accuracy": "validation accuracy", "r2": "validation R^2"}
+    *_, score = shown[0]
+    names = {
+        "fit_intercept": "intercept",
+        score: f"validation {'R^2' if score == 'r2' else score.replace('_', ' ')}",
+    }
     for name in shown[0]:
         table.add_column(names.get(name, name), justify="right")
     for entry in shown:
@@ -106,7 +99,7 @@ def _print_table(entries: list[dict[str, Any]]) -> None:
     console().print(table)
 
 
-def _command(source: Source, task: str, search: Search, scale: str, seed: int) -> str:
+def _command(source: Source, task: str, search: Search, scale: str, how: Searching) -> str:
     """The command that trains with the best setting on all the data."""
     best, kernel = search.best_params_, search.kernel
     words = [
@@ -123,13 +116,14 @@ def _command(source: Source, task: str, search: Search, scale: str, seed: int) -
     if task == "classification":
         words += ["--theta", f"{best['theta']:g}"]
         words += ["--intercept" if best["fit_intercept"] else "--no-intercept"]
-    words += ["--scale", scale, "--seed", str(seed)]
+    words += ["--scale", scale, "--seed", str(how.seed)]
     if kernel != "linear":
         words += ["--gamma", f"{best['gamma']:.6g}"]
     if kernel == "poly":
         words += ["--degree", str(search.degree)]
     if kernel in ("poly", "sigmoid"):
         words += ["--coef0", f"{search.coef0:g}"]
+    words += _other_than_default(search)
     if source.format != "auto":
         words += ["--format", source.format]
     if source.label != "auto":
@@ -147,3 +141,12 @@ def _command(source: Source, task: str, search: Search, scale: str, seed: int) -
         for value in getattr(source, option):
             words += [f"--{option}", value]
     return shlex.join([*words, "--out", "model.sodm"])
+
+
+def _other_than_default(search: Search) -> list[str]:
+    """Options of the machine that were given, and not searched."""
+    default, words = type(search)(), []
+    for name in ("upsilon", "epsilon", "loss"):
+        if getattr(search, name, None) != getattr(default, name, None):
+            words += [f"--{name}", f"{getattr(search, name)}"]
+    return words + ["--balanced"] * (getattr(search, "class_weight", None) is not None)

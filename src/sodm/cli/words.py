@@ -18,6 +18,7 @@ _ANYWHERE = {
     "max_expansion (--max-expansion)": "--max-expansion",
     "max_expansion": "--max-expansion",
     "zero_based=True": "--zero-based",
+    "header=True": "--header",
     "class_weight='balanced'": "--balanced",
     "dual_gap_": "the gap",
     "(for example with MinMaxScaler)": "(--scale minmax)",

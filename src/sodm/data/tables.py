@@ -36,12 +36,14 @@ def label_column(
     if label in listed:
         return listed.index(label)
     if label != "auto":
-        have = f"its columns are {_listed(listed)}" if listed else "its columns have no names, use a number"
+        nameless = "its columns have no names, use a number, or header=True if the first line has them"
+        have = f"its columns are {_listed(listed)}" if listed else nameless
         raise DataError(path, f"there is no column named {label!r}: {have}")
     found = [k for k, name in enumerate(listed) if name.strip().lower() in LABEL_NAMES]
     if len(found) == 1:
         return found[0]
-    have = f"its columns are {_listed(listed)}" if listed else f"it has {n_columns} columns without names"
+    nameless = f"it has {n_columns} columns without names (if the first line has them, header=True)"
+    have = f"its columns are {_listed(listed)}" if listed else nameless
     raise DataError(
         path,
         f"which column has the labels? {have}; say label=NAME or label=NUMBER (from 0), or "

@@ -111,6 +111,8 @@ class ODMClassifierCV(ClassifierMixin, BaseEstimator):
         for all rows; `lam_tried` is what was used on the rows of the stage.
     search_path_ : list of dict
         What each stage found: rows, folds, settings, gamma, lam (there), score, its standard error, seconds.
+    stop_reason_ : {"last stage", "time limit"}
+        Whether the search came to its end.
     exponent_ : float
         lam was carried from the last stage to all rows as (rows)^exponent_, between 0 (lam stays) and 1 (lam
         / rows, which is C, stays).
@@ -261,6 +263,7 @@ class ODMClassifierCV(ClassifierMixin, BaseEstimator):
         self.classes_ = classes
         self.exponent_ = outcome.exponent
         self.search_path_ = outcome.path
+        self.stop_reason_ = "time limit" if outcome.cut else "last stage"
         self.cv_results_ = cv_results(outcome.trials, stages)
         self.best_score_ = outcome.trial.score if outcome.trial is not None else float("nan")
         self._calibrator = _calibrated(field, stages, outcome, weights[kept], self.class_weight is not None)

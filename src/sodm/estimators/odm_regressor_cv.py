@@ -104,6 +104,8 @@ class ODMRegressorCV(RegressorMixin, BaseEstimator):
         rows; `lam_tried` is what was used on the rows of the stage.
     search_path_ : list of dict
         What each stage found.
+    stop_reason_ : {"last stage", "time limit"}
+        Whether the search came to its end.
     exponent_ : float
         lam was carried from the last stage to all rows as (rows)^exponent_.
     n_features_in_ : int
@@ -231,6 +233,7 @@ class ODMRegressorCV(RegressorMixin, BaseEstimator):
                 f"fitted to {len(kept):,} rows: lam {outcome.best.lam:.4g}, {self.refit_time_:.1f} s"
             )
         self.exponent_, self.search_path_ = outcome.exponent, outcome.path
+        self.stop_reason_ = "time limit" if outcome.cut else "last stage"
         self.cv_results_ = _without_constants(cv_results(outcome.trials, stages))
         self.best_score_ = outcome.trial.score if outcome.trial is not None else float("nan")
         return self

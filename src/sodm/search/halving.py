@@ -44,6 +44,8 @@ class Outcome:
         By which lam was carried to all rows.
     path : list of dict
         One record for each stage.
+    cut : bool
+        Whether the time was up before all stages were done.
     """
 
     best: Setting
@@ -51,6 +53,7 @@ class Outcome:
     trials: list[Trial]
     exponent: float
     path: list[dict[str, Any]]
+    cut: bool = False
 
 
 def search(
@@ -62,6 +65,7 @@ def search(
     centres: list[tuple[Stage, float]] = []
     candidates = grid.coarse()
     best: Trial | None = None
+    cut = False
     try:
         for number, stage in enumerate(stages):
             began = perf_counter()
@@ -82,13 +86,13 @@ def search(
             report(_line(path[-1]))
             candidates = grid.around(best.setting, 2.0, 4.0)
     except OutOfTime:
-        pass
+        cut = True
     if best is None:
-        return Outcome(_middle(grid), None, trials, EXPONENT, path)
+        return Outcome(_middle(grid), None, trials, EXPONENT, path, cut)
     exponent = measured_exponent(centres)
     share = stages[best.stage].share
     lam = grid.nearest_lam(best.setting.lam * share ** (EXPONENT - exponent))
-    return Outcome(best.setting.with_lam(lam), best, trials, exponent, path)
+    return Outcome(best.setting.with_lam(lam), best, trials, exponent, path, cut)
 
 
 def smoothed(trials: Sequence[Trial]) -> list[float]:
