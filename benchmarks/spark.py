@@ -1,11 +1,12 @@
 """The machines on a Spark cluster: what a fit is spent on, and LinearSVC of MLlib beside the linear machine.
 
-    python benchmarks/spark.py                        # ijcnn1 and a million rows of SUSY's shape
+    python benchmarks/spark.py                        # ijcnn1, a million rows of SUSY's shape, covtype
     python benchmarks/spark.py --rows 20000 --sets susy
 
 The cluster is a standalone one, started here: a master and two workers of one core each, all on this machine.
 Both sides fit the same cached DataFrame, after one small fit each to warm the executors up. The kernel
-machine has the parameters that are best on 4,000 rows, as in trees.py.
+machine has the parameters that are best on 4,000 rows, as in trees.py; on covtype, where it has regions,
+those of two_scales.py.
 """
 
 import argparse
@@ -19,6 +20,7 @@ from typing import Any
 import data
 import linear_speed
 import numpy as np
+import two_scale_fits
 from spark_simulation import Pieces, time_on
 from table import Log, Row, machine, print_header, print_row
 from timing import isolated
@@ -29,6 +31,7 @@ from spark_cluster import StandaloneCluster
 
 WORKERS = 2
 CORES = (1, 2, 4, 8, 16, 32, 96)
+ALREADY_TUNED = ("covtype",)
 PAPER = {32: "over 9 (RBF), over 5 (linear)"}
 
 
@@ -39,6 +42,13 @@ def load(name: str, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndar
         return X[:n], (y[:n] > 0).astype(float), X_test, (y_test > 0).astype(float)
     X, y = linear_speed.susy(n + n // 10)
     return X[:n], y[:n].astype(float), X[n:], y[n:].astype(float)
+
+
+def parameters(name: str, n: int) -> dict[str, Any]:
+    """Of the kernel machine."""
+    if name in ALREADY_TUNED:
+        return two_scale_fits.settings(name, n)
+    return isolated(tune, WORKERS, side="ours", name="susy-subset" if name == "susy" else name)
 
 
 def as_frame(spark: Any, X: np.ndarray, y: np.ndarray, folder: str, slices: int) -> Any:
@@ -89,7 +99,7 @@ def tree_rows(name: str, table: Any, test: Any, seconds: float, model: Any) -> l
     one = time_on(pieces, 1)
     gains = [f"{c}: {one / time_on(pieces, c):.1f}{f' ({PAPER[c]})' if c in PAPER else ''}" for c in CORES]
     print(f"  simulated, cores: speed-up (in the paper's Figure 3): {', '.join(gains)}")
-    bar = 40.0 if name == "susy" else None
+    bar = 40.0 if name in ("susy", "covtype") else None
     return [
         Row(
             f"SODM, {name}, {len(levels[0])} parts",
@@ -149,7 +159,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--sets", default="ijcnn1,susy")
+    parser.add_argument("--sets", default="ijcnn1,susy,covtype")
     parser.add_argument("--rows", type=int, default=1_000_000, help="most rows of a set")
     parser.add_argument("--memory", default="3g", help="of an executor's heap")
     parser.add_argument("--slices", type=int, default=2 * WORKERS, help="partitions of the DataFrame")
@@ -173,8 +183,8 @@ def main() -> None:
                 few = test.limit(1000).cache()
                 LinearODMClassifier().fit(few)
                 LinearSVC(maxIter=2).fit(few)
-                tuned = isolated(tune, WORKERS, side="ours", name="susy-subset" if name == "susy" else name)
-                kernel = SODMClassifier(random_state=0, **tuned)
+                tuned = parameters(name, len(y))
+                kernel = SODMClassifier(**{"random_state": 0, **tuned})
                 print(f"<!-- {name}: {tuned} -->", flush=True)
                 kernel.copy({kernel.n_partitions: 2}).fit(few)
                 shown.append(packing_row(table, *X.shape))

@@ -61,6 +61,13 @@ def _fashion() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     return rows("train"), labels("train"), rows("t10k"), labels("t10k")
 
 
+def settings(name: str, n: int) -> dict[str, Any]:
+    """The parameters for n rows of a set: the ridge carries over."""
+    gamma, ridge, *_ = SETS[name]
+    lam = (1 - THETA) ** 2 * n / ridge
+    return {"gamma": gamma, "lam": lam, "theta": THETA, "upsilon": UPSILON, "random_state": 0}
+
+
 def fit(name: str, side: str, rows: int | None = None, limit: float | None = None) -> dict[str, Any]:
     """One side on one set, or on its first rows."""
     import warnings
@@ -70,19 +77,12 @@ def fit(name: str, side: str, rows: int | None = None, limit: float | None = Non
     warnings.simplefilter("ignore")
     X, y, X_test, y_test = load(name)
     X, y = X[:rows], y[:rows]
-    gamma, ridge, *_ = SETS[name]
-    settings: dict[str, Any] = {
-        "gamma": gamma,
-        "lam": (1 - THETA) ** 2 * len(y) / ridge,
-        "theta": THETA,
-        "upsilon": UPSILON,
-        "random_state": 0,
-    }
+    own = settings(name, len(y))
     makes: dict[str, Callable[[], Any]] = {
-        "two scales": lambda: sodm.SODMClassifier(**settings),
-        "Algorithm 1": lambda: sodm.SODMClassifier(regions=None, time_limit=limit, **settings),
-        "exact": lambda: sodm.ODMClassifier(**settings),
-        "oneDAL": lambda: _onedal(gamma),
+        "two scales": lambda: sodm.SODMClassifier(**own),
+        "Algorithm 1": lambda: sodm.SODMClassifier(regions=None, time_limit=limit, **own),
+        "exact": lambda: sodm.ODMClassifier(**own),
+        "oneDAL": lambda: _onedal(own["gamma"]),
     }
     machine = makes[side]()
     before = peak_memory()

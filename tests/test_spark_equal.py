@@ -228,3 +228,43 @@ def test_rows_are_moved_once_for_several_levels(spark, monkeypatch):
     assert [record["n_partitions"] for record in here.history_][:2] == [64, 32]
     assert moved[:2] == [1, 64] and 32 not in moved  # the pilot, and the first level
     assert_equal_machines(model.to_sklearn(), here)
+
+
+@pytest.mark.parametrize("form", ["dense", pytest.param("sparse", marks=pytest.mark.slow)])
+def test_regions_equal_those_of_one_machine_bit_for_bit(spark, form):
+    """Rows on borders go to the tasks of two regions; accuracy is looked at where the rows are."""
+    import sodm.spark
+
+    X, y = data(form, n=900)
+    y[X[:, 2].toarray().ravel() > 0.5 if form == "sparse" else X[:, 2] > 0.5] = 2.0
+    X_held, y_held = data(form, n=200, seed=2)
+    parameters = {"regions": 9, "lam": 300.0, "gamma": 0.5, "random_state": 0}
+    table = with_validation(spark, X, y, X_held, y_held)
+    model = sodm.spark.SODMClassifier(validationIndicatorCol="held", **parameters).fit(table)
+    there = model.to_sklearn()
+    here = sodm.SODMClassifier(**parameters).fit(X, y, eval_set=(X_held, y_held))
+    assert there.stop_reason_ == here.stop_reason_ == "regions"
+    assert there.history_[0]["n_rows"] == here.history_[0]["n_rows"] > len(np.unique(there.support_))
+    assert there.history_[0]["accuracy"] == here.history_[0]["accuracy"]
+    assert np.array_equal(there.decision_function(X_held), here.decision_function(X_held))
+    raw = np.array(
+        [row.rawPrediction.toArray() for row in model.transform(frame(spark, X_held, y_held)).collect()]
+    )
+    assert np.array_equal(raw, here.decision_function(X_held))
+
+
+@pytest.mark.slow
+def test_the_trial_on_a_cluster_decides_as_on_one_machine(spark, monkeypatch):
+    from sodm.trees import two_scale
+
+    monkeypatch.setattr(two_scale, "EXACT_ROWS", 500)
+    monkeypatch.setattr(two_scale, "REGION_ROWS", 150)
+    rng = np.random.RandomState(0)
+    X = rng.rand(3000, 2)
+    board = np.floor(8 * X).astype(int).sum(axis=1) % 2
+    model, here = fit_both(
+        spark, "SODMClassifier", X, board.astype(float), lam=3e3, gamma=100.0, random_state=0
+    )
+    assert model.stop_reason_ == here.stop_reason_ == "regions"
+    query = rng.rand(200, 2)
+    assert np.array_equal(model.to_sklearn().decision_function(query), here.decision_function(query))

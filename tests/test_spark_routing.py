@@ -37,8 +37,23 @@ def test_pieces_have_all_rows_of_their_task(spark_package, largest):
     rng = np.random.default_rng(0)
     task = np.append(rng.integers(0, largest + 1, 500), largest)
     numbers = 1000 + np.arange(501)
-    pieces = cut_by_task(task.astype(task_dtype(largest)), numbers, numbers[:, None] * 1.0)
+    pieces = cut_by_task(task.astype(task_dtype(largest))[:, None], numbers, numbers[:, None] * 1.0)
     assert [number for number, _ in pieces] == np.unique(task).tolist()
     for number, piece in pieces:
         assert np.array_equal(piece.numbers, numbers[task == number])
         assert np.array_equal(piece.rows[:, 0], piece.numbers)
+
+
+def test_rows_of_two_parts_go_to_the_tasks_of_both(spark_package):
+    from sodm.spark.placement import tasks_of_rows
+    from sodm.spark.routing import cut_by_task
+
+    rng = np.random.default_rng(1)
+    parts = [np.sort(rng.choice(100, 30, replace=False)) for _ in range(6)]
+    tasks = [0, 0, 1, 1, 2, 3]
+    found = tasks_of_rows(100, parts, tasks)
+    pieces = dict(cut_by_task(found, np.arange(100), np.arange(100.0)[:, None]))
+    for task in range(4):
+        own = [part for part, where in zip(parts, tasks, strict=True) if where == task]
+        assert np.array_equal(pieces[task].numbers, np.unique(np.concatenate(own)))  # each once
+        assert np.array_equal(pieces[task].rows[:, 0], pieces[task].numbers)

@@ -103,12 +103,9 @@ class Engine(ABC):
     ----------
     overhead : float
         Seconds of the calls to `map` in which no task was running, summed over all calls.
-    shares_rows : bool
-        Whether a row may be in several parts of one call to `map`.
     """
 
     overhead: float = 0.0
-    shares_rows: bool = False
 
     @abstractmethod
     def keep(self, table: Table) -> None:
@@ -119,6 +116,8 @@ class Engine(ABC):
         self, task: Task, parts: Sequence[Part], deadline: float | None = None, stop: Any = None
     ) -> list[Arrays | None]:
         """The results of the task on all parts, in their order, whatever the order they were worked on.
+
+        A row may be in several parts.
 
         Parameters
         ----------

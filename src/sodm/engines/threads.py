@@ -36,8 +36,6 @@ class ThreadEngine(Engine):
     [np.float64(1.0), np.float64(7.0)]
     """
 
-    shares_rows = True
-
     def __init__(self, n_threads: int, memory: int | None = None) -> None:
         self.n_threads, self.memory = n_threads, memory
 

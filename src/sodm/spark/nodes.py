@@ -52,7 +52,7 @@ class NodeRows:
                 if not isinstance(own, Piece):
                     yield (*own, arrived.take(own[0]))
 
-        self._route = Route.of(rows, np.arange(rows.shape[0]), self.node_of)
+        self._route = Route.of(rows, np.arange(rows.shape[0]), self.node_of[:, None])
         sources = self.context.parallelize(owned, cluster.slots), self._route.pieces
         placed = joined_by_task(self.context, *(keyed_by_task(source, len(nodes)) for source in sources))
         self._nodes = placed.mapPartitions(put_together).persist(StorageLevel.MEMORY_AND_DISK_DESER)

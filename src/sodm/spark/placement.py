@@ -33,15 +33,15 @@ class Placement:
     ----------
     pairs : JavaPairRDD
         Pieces of rows, by task.
-    task_of : int array
-        The task of each row of the DataFrame, -1 for rows that were not moved.
+    tasks_of : int array, shape (n, k)
+        The tasks that each row of the DataFrame is sent to, see `tasks_of_rows`.
     n_tasks, n_rows : int
     route : Route
         How they get there; needed again if a partition is lost.
     """
 
     pairs: Any
-    task_of: NDArray[np.int32]
+    tasks_of: NDArray[np.int32]
     n_tasks: int
     n_rows: int
     route: Route
@@ -52,31 +52,54 @@ class Placement:
         n_rows = sum(map(len, numbers))
         for_memory = ceil(n_rows * rows.row_bytes / cluster.waiting_bytes)
         n_tasks = min(len(numbers), max(TASKS_PER_SLOT * cluster.slots, for_memory))
-        task_of = np.full(rows.survey.n, -1, dtype=np.int32)
-        for part, task in zip(numbers, deal(len(numbers), n_tasks), strict=True):
-            task_of[part] = task
-        route = Route.of(rows, np.concatenate(numbers), task_of)
+        tasks_of = tasks_of_rows(rows.survey.n, numbers, deal(len(numbers), n_tasks))
+        route = Route.of(rows, np.concatenate(numbers), tasks_of)
         pairs = keyed_by_task(route.pieces, n_tasks)
         if n_tasks < len(numbers):
             persist_pairs(rows.blocks.context, pairs)
-        return cls(pairs, task_of, n_tasks, n_rows, route)
+        return cls(pairs, tasks_of, n_tasks, n_rows, route)
 
     def tasks_for(self, numbers: Sequence[Index]) -> list[int] | None:
-        """The task that has the rows of each part, or None if some part's are in several, or too few used."""
+        """A task that has all rows of each part, or None if some part has none, or too few are used."""
         if sum(map(len, numbers)) < LEAST_USED * self.n_rows:
             return None
         tasks = []
         for part in numbers:
-            found = self.task_of[part]
-            if found[0] < 0 or np.any(found != found[0]):
+            found = self.tasks_of[part]
+            whole = [
+                task for task in found[0].tolist() if task >= 0 and np.all(np.any(found == task, axis=1))
+            ]
+            if not whole:
                 return None
-            tasks.append(int(found[0]))
+            tasks.append(whole[0])
         return tasks
 
     def release(self) -> None:
         """Give it up."""
         self.pairs.unpersist()
         self.route.release()
+
+
+def tasks_of_rows(n: int, parts: Sequence[Index], tasks: Sequence[int]) -> NDArray[np.int32]:
+    """The tasks that n rows are needed by, one or several for each, then -1; shape (n, most that a row has).
+
+    Parts that share rows, as regions do on their borders, may be in different tasks: each is sent its own.
+
+    Examples
+    --------
+    >>> tasks_of_rows(4, [np.array([0, 1]), np.array([1, 2])], [0, 5]).tolist()
+    [[0, -1], [0, 5], [5, -1], [-1, -1]]
+    """
+    columns = [np.full(n, -1, dtype=np.int32)]
+    for part, task in zip(parts, tasks, strict=True):
+        left, at = np.asarray(part), 0
+        while len(left):
+            if at == len(columns):
+                columns.append(np.full(n, -1, dtype=np.int32))
+            there = columns[at][left]
+            columns[at][left[there < 0]] = task
+            left, at = left[(there >= 0) & (there != task)], at + 1
+    return np.column_stack(columns)
 
 
 def deal(n_parts: int, n_tasks: int) -> list[int]:

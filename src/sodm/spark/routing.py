@@ -38,7 +38,7 @@ class Route:
     plan: Any
 
     @classmethod
-    def of(cls, rows: ClusterRows, numbers: NDArray[Any], task_of: NDArray[np.int32]) -> Route:
+    def of(cls, rows: ClusterRows, numbers: NDArray[Any], tasks_of: NDArray[np.int32]) -> Route:
         """Cut the blocks by task.
 
         Parameters
@@ -46,23 +46,21 @@ class Route:
         rows : ClusterRows
         numbers : int array
             Numbers in the DataFrame of the rows that are moved.
-        task_of : int array
-            The task of each row of the DataFrame, -1 for those that are not moved.
+        tasks_of : int array, shape (n, k)
+            The tasks that each row of the DataFrame goes to; -1 for none.
         """
-        context, known = rows.blocks.context, rows.fetched.get(numbers)
+        context, numbers = rows.blocks.context, np.unique(numbers)
+        known = rows.fetched.get(numbers)
         if known is not None:  # a sample: no need to look for its rows in all blocks
-            return cls(context.parallelize(cut_by_task(task_of[numbers], numbers, known), 1), None)
+            return cls(context.parallelize(cut_by_task(tasks_of[numbers], numbers, known), 1), None)
         survey, as_csr = rows.survey, rows.sparse
         first = dict(zip(survey.places, survey.bounds.tolist(), strict=False))
-        plan = context.broadcast(survey.by_block(task_of.astype(task_dtype(int(task_of.max())))))
+        plan = context.broadcast(survey.by_block(tasks_of.astype(task_dtype(int(tasks_of.max())))))
 
         def cut(block: PackedBlock) -> list[tuple[int, Piece]]:
-            task = plan.value[block.place]
-            at = np.flatnonzero(task >= 0)
-            moved = in_form(block.rows, as_csr)
-            if len(at) < len(task):
-                moved, task = moved[at], task[at]
-            return cut_by_task(task, first[block.place] + at, moved)
+            tasks = plan.value[block.place]
+            numbers = first[block.place] + np.arange(len(tasks))
+            return cut_by_task(tasks, numbers, in_form(block.rows, as_csr))
 
         return cls(rows.blocks.flatMap(cut), plan)
 
@@ -84,8 +82,11 @@ def task_dtype(largest: int) -> np.dtype[Any]:
     return np.min_scalar_type(-max(largest, 0) - 1)
 
 
-def cut_by_task(task: NDArray[Any], numbers: NDArray[Any], rows: Any) -> list[tuple[int, Piece]]:
-    """Rows cut by task."""
+def cut_by_task(tasks: NDArray[Any], numbers: NDArray[Any], rows: Any) -> list[tuple[int, Piece]]:
+    """Rows cut by task; `tasks` has one row for each, with the tasks that it goes to and -1 for none."""
+    at, column = np.nonzero(tasks >= 0)
+    task = tasks[at, column]
     order = np.argsort(task, kind="stable")
-    cuts = np.append(np.flatnonzero(np.diff(task[order].astype(np.int64), prepend=-1)), len(order))
-    return [(int(task[order[a]]), Piece(numbers[order[a:b]], rows[order[a:b]])) for a, b in pairwise(cuts)]
+    at, task = at[order], task[order]
+    cuts = np.append(np.flatnonzero(np.diff(task.astype(np.int64), prepend=-1)), len(task))
+    return [(int(task[a]), Piece(numbers[at[a:b]], rows[at[a:b]])) for a, b in pairwise(cuts)]

@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sodm.engines.base import Arrays, Block, Engine, Part, Table
-from sodm.partition.cells import find_cells
-from sodm.problem.cells import places_of
+from sodm.problem.cells import Places
 from sodm.problem.problem import Problem
 from sodm.training.context import Context
 from sodm.trees.local import LocalSolver, decide
@@ -85,9 +84,9 @@ class Trial:
         coefficients = np.hstack([piece for _, piece in pieces]) / len(pieces)
         return Base(rows, coefficients, {"base_rows": self.problem.rows[rows], "base_coef": coefficients})
 
-    def finds_regions(self) -> bool:
+    def finds_regions(self, places: Places) -> bool:
         """Whether regions are the better machine."""
-        regions = self._regions()
+        regions = self._regions(places)
         held = [own for _, own in regions]
         self.held = np.concatenate(held)
         block = Table(self.problem.rows, self.problem.signs, self.problem.weights).take(self.held)
@@ -119,14 +118,12 @@ class Trial:
             values[:, places] = result["decision"] + base
         return values
 
-    def _regions(self) -> list[tuple[Index, Index]]:
+    def _regions(self, places: Places) -> list[tuple[Index, Index]]:
         """Some regions, each with its rows and those of them that are held out."""
-        cells, table = find_cells(self.problem.rows, REGION_ROWS, self.context.seed, self.context.n_threads)
-        places = places_of(table)
-        sizes = np.bincount(places.cells[:, 0], minlength=len(cells))
+        sizes = np.bincount(places.cells[:, 0])
         tried = TRIED if len(self.problem.signs) == 1 else TRIED_OF_SEVERAL
         count = min(tried, int(np.count_nonzero(sizes)))
-        chosen = self.rng.choice(len(cells), count, replace=False, p=sizes / sizes.sum())
+        chosen = self.rng.choice(len(sizes), count, replace=False, p=sizes / sizes.sum())
         inside = [np.flatnonzero(places.cells[:, 0] == cell) for cell in chosen]
         held = [np.sort(self.rng.choice(own, max(1, len(own) // HELD_OUT), replace=False)) for own in inside]
         out = np.concatenate(held)

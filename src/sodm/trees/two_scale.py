@@ -66,11 +66,8 @@ class TwoScale:
 
     def train(self, problem: Problem, context: Context) -> Trained:
         """Train on the rows of a problem."""
-        n, shared = len(problem.weights), context.engine is None or context.engine.shares_rows
-        if self.regions is None and (n <= EXACT_ROWS or not shared):
+        if self.regions is None and len(problem.weights) <= EXACT_ROWS:
             return self.tree.train(problem, context)
-        if not shared:
-            raise ValueError("regions share rows on their borders, which this engine cannot do: use None.")
         return _Training(self, problem, context).run()
 
 
@@ -98,22 +95,21 @@ class _Training:
         problem = self.problem
         self.engine.keep(Table(problem.rows, problem.signs, problem.weights, problem.offset))
         seconds, began = Seconds(), time.perf_counter()
+        size = REGION_ROWS if self.machine.regions is None else self.n / self.machine.regions
+        cells, table = find_cells(problem.rows, size, self.context.seed, self.context.n_threads)
+        places = places_of(table)
+        seconds.partition = time.perf_counter() - began
+        began = time.perf_counter()
         trial = Trial(problem, self.context, self.engine, self.solver, self.total)
-        size = float(REGION_ROWS)
         if self.machine.regions is None:
             self._tell("trial", self.n)
-            if not trial.finds_regions():  # parts that look like the whole do as well or better
+            if not trial.finds_regions(places):  # parts that look like the whole do as well or better
                 return self.tree.train(problem, self._what_is_left())
-        else:
-            size = self.n / self.machine.regions
         base = trial.base
         seconds.pilot = time.perf_counter() - began
-        began = time.perf_counter()
-        cells, table = find_cells(problem.rows, size, self.context.seed, self.context.n_threads)
-        groups = places_of(table).by_cell()
+        groups = places.by_cell()
         members = [rows for _, rows, _ in groups]
         cells = Cells(cells.centres[[cell for cell, _, _ in groups]])
-        seconds.partition = time.perf_counter() - began
         self._tell(f"{len(cells)} regions", self.n)
         began, lost = time.perf_counter(), self.engine.overhead
         results = self._solve(members, base)
