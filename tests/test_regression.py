@@ -56,6 +56,23 @@ def test_least_squares_is_kernel_ridge_regression(name):
     np.testing.assert_allclose(dual, ridge.dual_coef_, atol=2e-4 * np.abs(ridge.dual_coef_).max())
 
 
+@pytest.mark.parametrize("lam", [10.0, 1000.0])
+def test_few_rows_of_least_squares_are_one_system_whatever_tol_is(lam):
+    X, y = task()
+    own = ODMRegressor(lam=lam, gamma=0.4, fit_intercept=False).fit(X, y)
+    ridge = KernelRidge(kernel="rbf", alpha=len(y) / lam, gamma=0.4).fit(X, y)
+    assert own.n_iter_ == 1
+    np.testing.assert_allclose(own.predict(X), ridge.predict(X), atol=1e-3)
+
+
+def test_many_rows_of_least_squares_are_one_system_too():
+    X, y = task(n=3000)
+    own = ODMRegressor(lam=3000.0, gamma=0.4, fit_intercept=False).fit(X, y)
+    ridge = KernelRidge(kernel="rbf", alpha=1.0, gamma=0.4).fit(X, y)
+    assert own.dual_gap_ < 1e-5
+    np.testing.assert_allclose(own.predict(X), ridge.predict(X), atol=0.01 * np.std(y - own.predict(X)))
+
+
 @pytest.mark.parametrize("solver", ["newton", "dcd"])
 @pytest.mark.parametrize("epsilon, upsilon", [(1.0, 1.0), (3.0, 0.2), (0.5, 5.0), (0.0, 0.1)])
 def test_a_quadratic_program_has_the_same_solution(epsilon, upsilon, solver):

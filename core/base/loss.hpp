@@ -44,6 +44,9 @@ struct OdmLoss {
         return of_scale(lam / total_weight, upsilon, epsilon);
     }
 
+    // Least squares: no zone and no sides, so that the optimum is the solution of one linear system.
+    bool one_piece() const { return theta == 0 && low == high; }
+
     double primal(double m, double s) const {
         const double under = std::max(0.0, 1 - theta - m), over = std::max(0.0, m - 1 - theta);
         return 0.5 * s * (under * under / low + over * over / high);

@@ -219,6 +219,7 @@ class Newton {
     // on while they close the gap, and cost as much as one Newton step where they do not.
     void sweep_first(Index m) {
         const auto bytes = at(m) * at(m) * sizeof(T);
+        if (loss_.one_piece()) return;  // every row is active
         if (m > kSweepRows || bytes > options_.block_bytes() || problem_.maybe_indefinite) return;
         const OdmLoss loss = level_loss(m);
         const bool few = m <= kDense, whole = m == problem_.n;
@@ -289,7 +290,8 @@ class Newton {
             std::vector<Machine> local = set.gather(machines_);
             // Rows outside the working set may still come in: no use solving it much better than the level is
             // solved.
-            double wanted = local_ || tolerable ? aim : std::max(0.5 * aim, 0.01 * std::min(gap, 1.0));
+            const bool whole = local_ || set.others().empty();
+            double wanted = whole || tolerable ? aim : std::max(0.5 * aim, 0.01 * std::min(gap, 1.0));
             if (dense && last && tol < kPrecise) wanted = kLastDigit;
             const double share = local_ ? 1.0 : 0.7 * std::max(1.0, wanted / tol);
             const StepPolicy policy(loss, wanted, share * violation, !last, last ? tol : 0.0, local_);

@@ -14,15 +14,16 @@ double worst_gap(const Solution& solution) {
     return *std::max_element(solution.gap.begin(), solution.gap.end());
 }
 
-// Whether coordinate descent will be done in a handful of sweeps: the Gram matrix can be stored and the ridge
-// is not much smaller than its diagonal. Measured on a9a and cod-rna from 600 to 8,000 rows, lam from 10 to
-// 1e5: below a ratio of a quarter the sweeps grow as its inverse, above two they are two or three.
+// Whether coordinate descent will be done in a handful of sweeps: the Gram matrix can be stored, the ridge is
+// not much smaller than its diagonal, and there is more to find than the solution of one system. Measured on
+// a9a and cod-rna from 600 to 8,000 rows, lam from 10 to 1e5: below a ratio of a quarter the sweeps grow as
+// its inverse, above two they are two or three.
 template <class T>
 bool suits_descent(const KernelSource<T>& source, const Problem& problem, const OdmLoss& loss,
                    const Options& options) {
     constexpr Index kMedium = 6000;
     const auto bytes = static_cast<std::size_t>(problem.n) * static_cast<std::size_t>(problem.n) * sizeof(T);
-    if (bytes > options.block_bytes() || options.tol < 1e-5) return false;
+    if (bytes > options.block_bytes() || options.tol < 1e-5 || loss.one_piece()) return false;
     double diagonal = 0;
     for (Index i = 0; i < problem.n; ++i) diagonal += problem.weights[i] * source.diagonal(i);
     const double ratio = loss.low * static_cast<double>(problem.n) / diagonal;

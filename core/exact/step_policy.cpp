@@ -59,6 +59,10 @@ Step StepPolicy::propose(Machine& machine) const {
         step.target[i] = y * (to > 0 ? 1 - loss_.theta : 1 + loss_.theta) - machine.base_at(i);
         step.x[i] = machine.dual_steps ? machine.a[i] : y * to;
     }
+    if (loss_.one_piece()) {  // this system is the last
+        step.cg_share = kOfTolerance * tol_;
+        return step;
+    }
     step.cg_target =
         std::max(kOfTolerance * tol_ * std::fabs(machine.objective),
                  (machine.gap > enough_ && descent_ ? kOfGapInDescent : kOfGap) * machine.absolute_gap);

@@ -15,6 +15,7 @@ struct Step {
     std::vector<signed char> side;  // 1 below the dead zone, -1 above, 0 not in A
     Values inverse_d, target, x;    // 1 / D (0 outside A), t - base, start and solution
     double cg_target = 0;           // absolute duality gap that the residual may stand for
+    double cg_share = 0;            // and what it may besides, as a share of the system's own dual value
 };
 
 class StepPolicy {

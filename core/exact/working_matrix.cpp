@@ -148,6 +148,8 @@ struct IterativeMatrix<T>::Run {
     Step* step;
     Values d, inverse, r, z, p;
     double rz = 0;
+    double value =
+        0;  // of the system's dual, t'x - 1/2 x'(K + D)x = 1/2 x'(t + r): grows towards the optimum's
     std::unique_ptr<NystromPreconditioner<T>> preconditioner;
 
     // The duality gap that the residual stands for.
@@ -182,13 +184,16 @@ bool IterativeMatrix<T>::solve(const std::vector<Step*>& steps, double shift) {
     multiply(in, out);
     for (std::size_t v = 0; v < runs.size(); ++v)
         for (std::size_t i = 0; i < runs[v].r.size(); ++i)
-            if (runs[v].inverse[i] > 0)
-                runs[v].r[i] = runs[v].step->target[i] - out[v][i] - runs[v].d[i] * runs[v].step->x[i];
+            if (runs[v].inverse[i] > 0) {
+                const double t = runs[v].step->target[i], x = runs[v].step->x[i];
+                runs[v].r[i] = t - out[v][i] - runs[v].d[i] * x;
+                runs[v].value += 0.5 * x * (t + runs[v].r[i]);
+            }
     for (int iteration = 0; iteration < kMaxCg; ++iteration) {
         std::vector<Run*> still;
         in.clear();
         for (Run* run : running) {
-            if (run->gap() <= run->step->cg_target) continue;
+            if (run->gap() <= run->step->cg_target + run->step->cg_share * run->value) continue;
             run->preconditioner->apply(run->r.data(), run->z.data());
             const double rz = dot(run->r.data(), run->z.data(), n);
             if (!(rz > 0)) continue;
@@ -213,6 +218,7 @@ bool IterativeMatrix<T>::solve(const std::vector<Step*>& steps, double shift) {
                 continue;
             }
             const double length = run.rz / curvature;
+            run.value += 0.5 * length * run.rz;
             for (std::size_t i = 0; i < q.size(); ++i) {
                 run.step->x[i] += length * run.p[i];
                 run.r[i] -= length * q[i];
