@@ -109,7 +109,8 @@ def california_rows(threads: int, repeat: int, peers: list[str]) -> Iterator[Row
         note = f"R² {ours['r2']:.4f} and {theirs['r2']:.4f}"
         if side == "ridge":
             off = np.sqrt(np.mean((np.array(ours["values"]) - np.array(theirs["values"])) ** 2))
-            note += f", KernelRidge on one thread; predictions differ by {off:.1e} (root mean square), gap {ours['gap']:.1e}"
+            note += f", KernelRidge on one thread; gap {ours['gap']:.1e}, "
+            note += f"predictions differ by {off:.1e} (root mean square)"
         ratio = theirs["seconds"] / ours["seconds"]
         yield (
             Row(

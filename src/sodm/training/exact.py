@@ -13,8 +13,8 @@ from sodm.training.context import Context
 from sodm.training.trained import Trained
 
 # The relative gap that a fit goes on to where that is cheap, for decisions that do not depend on the order of
-# the rows or on the seed (benchmarks/seeds.py). Values that have no border to cross need less: at this gap they
-# are off by half a per cent of what they err by, at most.
+# the rows or on the seed (benchmarks/seeds.py). Values that have no border to cross need less: at this gap
+# they are off by half a per cent of what they err by, at most.
 SETTLED, SETTLED_VALUES = 1e-6, 1e-5
 
 
