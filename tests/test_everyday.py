@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
@@ -14,8 +14,16 @@ from sklearn.datasets import load_iris
 from sklearn.model_selection import cross_val_score
 
 import sodm
-from sodm import LinearODMClassifier, ODMClassifier, ODMRegressor, SODMClassifier
-from sodm.model.machines import MACHINES
+from sodm import (
+    LinearODMClassifier,
+    ODMClassifier,
+    ODMClassifierCV,
+    ODMRegressor,
+    ODMRegressorCV,
+    SODMClassifier,
+)
+from sodm.model.machines import MACHINES, SEARCHES
+from sodm.search.calibrate import Calibrator, Sigmoid
 
 OPTIONAL = ("matplotlib", "typer", "onnx", "pyspark", "plotly", "sklearn.impute", "sklearn.compose", "pandas")
 
@@ -52,13 +60,22 @@ def _types_in(value: Any, kinds: set[type]) -> None:
 def test_skops_loads_all_machines_by_the_types_we_declare() -> None:
     io = pytest.importorskip("skops.io")
     X, y = load_iris(return_X_y=True)
-    for name in MACHINES:
-        machine = getattr(sodm, name)().fit(X, y)
+    machines = [getattr(sodm, name)() for name in (*MACHINES, *SEARCHES)]
+    two = y < 2
+    machines += [ODMClassifierCV(refit="scalable"), ODMClassifierCV().fit(X[two], y[two])]
+    for machine in machines:
+        if not hasattr(machine, "classes_"):
+            machine.fit(X, y)
         stored = io.dumps(machine)
         assert set(io.get_untrusted_types(data=stored)) <= set(sodm.model.TRUSTED_TYPES)
         assert np.array_equal(
             io.loads(stored, trusted=sodm.model.TRUSTED_TYPES).predict(X), machine.predict(X)
         )
+
+
+def test_all_classes_in_a_search_are_declared() -> None:
+    kinds = {Sigmoid, *get_args(Calibrator), ODMClassifierCV, ODMRegressorCV}
+    assert {f"{kind.__module__}.{kind.__qualname__}" for kind in kinds} <= set(sodm.model.TRUSTED_TYPES)
 
 
 @pytest.mark.parametrize("machine", [ODMClassifier(), LinearODMClassifier(), ODMRegressor()])

@@ -24,9 +24,12 @@ MACHINES = {
     "DiPClassifier": "sodm.estimators.dip",
     "DCClassifier": "sodm.estimators.dc",
 }
-TRUSTED_TYPES = [f"{module}.{name}" for name, module in MACHINES.items()]
-"""The machines as skops and MLflow want to be told which types may be loaded."""
-SEARCHES = ("ODMClassifierCV", "ODMRegressorCV")
+SEARCHES = {"ODMClassifierCV": "sodm.estimators.odm_cv", "ODMRegressorCV": "sodm.estimators.odm_regressor_cv"}
+CALIBRATORS = dict.fromkeys(("Sigmoid", "TwoClasses", "Pairs", "Rest"), "sodm.search.calibrate")
+TRUSTED_TYPES = [
+    f"{module}.{name}" for part in (MACHINES, SEARCHES, CALIBRATORS) for name, module in part.items()
+]
+"""All classes of ours in a fitted machine, as skops and MLflow want to be told which types may be loaded."""
 NUMBERS_OF_THE_FIT = (
     *("n_iter_", "dual_gap_", "violation_", "objective_", "n_kernel_evaluations_"),
     *("gradient_norm_", "solver_", "stop_reason_", "lam_"),
