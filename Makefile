@@ -66,7 +66,7 @@ format: $(VENV)/.stamp-dev ## let the formatters rewrite the sources
 	$(BIN)/clang-format -i $(shell find core bindings tests/core -name '*.?pp' -o -name '*.inc')
 
 wheel-check: ## the wheel built, repaired, installed without a compiler, and tested
-	PYTHON=$(PYTHON) tools/wheel_check.sh
+	tools/wheel_check.sh
 
 stubs: $(VENV)/.stamp-dev ## the types of the compiled module, taken from the module itself
 	$(BIN)/python -m nanobind.stubgen -q -m sodm._core -o src/sodm/_core.pyi

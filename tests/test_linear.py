@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pickle
 import warnings
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import linear_reference as reference
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -381,7 +381,12 @@ def test_pickle_clone_search_and_frames() -> None:
     search = GridSearchCV(LinearODMClassifier(), {"lam": [1.0, 100.0]}, cv=3).fit(X, y)
     assert search.best_score_ > 0.5
     names = [f"f{k}" for k in range(4)]
-    for frame in (pd.DataFrame(X, columns=names), pl.DataFrame(X, schema=names)):
+    frames = [pd.DataFrame(X, columns=names)]
+    with suppress(ImportError):
+        import polars as pl
+
+        frames.append(pl.DataFrame(X, schema=names))
+    for frame in frames:
         assert LinearODMClassifier().fit(frame, y).feature_names_in_.tolist() == names
 
 
