@@ -15,8 +15,8 @@ from timing import best_of, isolated, isolated_peer
 
 Split = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
-# By --tune: gamma and the ridge (1 / C, alpha), and epsilon in units of the target. Those of elevation by hand,
-# on 60,000 (Nystroem) and 120,000 (ours) of the training rows, 20,000 others of them held out.
+# By --tune: gamma and the ridge (1 / C, alpha), and epsilon in units of the target. Those of elevation by
+# hand, on 60,000 (Nystroem) and 120,000 (ours) of the training rows, 20,000 others of them held out.
 TUNED: dict[str, dict[str, float]] = {
     "ours": {"gamma": 0.25, "ridge": 0.1},
     "svr": {"gamma": 0.25, "C": 10.0, "epsilon": 0.2},
