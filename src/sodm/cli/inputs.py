@@ -244,12 +244,6 @@ def split_rows(y: NDArray[Any], share: float, seed: int) -> tuple[NDArray[np.int
     return np.flatnonzero(~held), np.flatnonzero(held)
 
 
-def rows_for(model: Any, X: Any) -> Any:
-    """X as the first step of the model takes it: scalers that move zeros take dense rows only."""
-    moves_zeros = hasattr(model, "steps") and isinstance(model[0], MinMaxScaler | StandardScaler)
-    return X.toarray() if moves_zeros and sparse.issparse(X) else X
-
-
 def _counting(rows: Rows) -> tuple[str, ...]:
     """Columns that count the rows are rarely meant to be learnt from."""
     if rows.names is None or rows.X.shape[0] < COUNTED_FROM:
