@@ -21,6 +21,7 @@ NB_MODULE(_core, m) {
     sodm::bindings::bind_partition(m);
     sodm::bindings::bind_solve(m);
     sodm::bindings::bind_pairs(m);
+    sodm::bindings::bind_paths(m);
     sodm::bindings::bind_data(m);
     sodm::bindings::bind_csr(m);
     sodm::bindings::bind_shapley(m);

@@ -12,6 +12,7 @@ void bind_partition(nanobind::module_& m);
 void bind_fold(nanobind::module_& m);
 void bind_solve(nanobind::module_& m);
 void bind_pairs(nanobind::module_& m);
+void bind_paths(nanobind::module_& m);
 void bind_data(nanobind::module_& m);
 void bind_csr(nanobind::module_& m);
 void bind_shapley(nanobind::module_& m);

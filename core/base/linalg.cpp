@@ -30,48 +30,77 @@ void subtract_product(const double* a, Index lda, int rows, const double* b, Ind
     }
 }
 
+// Copies between rows of a matrix and their columns, `t` with kBlock entries for each column.
+void to_columns(const double* a, Index lda, int rows, int columns, double* t) {
+    for (int r = 0; r < rows; ++r)
+        for (int c = 0; c < columns; ++c) t[c * kBlock + r] = a[r * lda + c];
+}
+
+void to_rows(const double* t, int rows, int columns, double* a, Index lda) {
+    for (int r = 0; r < rows; ++r)
+        for (int c = 0; c < columns; ++c) a[r * lda + c] = t[c * kBlock + r];
+}
+
+// The lower triangle of a block on the diagonal becomes its factor. Column by column, each less what those
+// before it take away: sums of columns, which the machine does several rows at a time.
+bool factor_block(double* a, Index lda, int width, double* t) {
+    const SimdOps<double>& ops = simd<double>();
+    to_columns(a, lda, width, width, t);
+    for (int c = 0; c < width; ++c) {
+        double* column = t + c * kBlock;
+        for (int k = 0; k < c; ++k)
+            ops.add_scaled(t + k * kBlock + c, -t[k * kBlock + c], column + c, width - c);
+        if (!(column[c] > 0) || !std::isfinite(column[c])) return false;
+        const double pivot = std::sqrt(column[c]);
+        column[c] = pivot;
+        for (int r = c + 1; r < width; ++r) column[r] /= pivot;
+    }
+    for (int r = 0; r < width; ++r)
+        for (int c = 0; c <= r; ++c) a[r * lda + c] = t[c * kBlock + r];
+    return true;
+}
+
+// Rows below a factored block L become X with X L' = what they were.
+void solve_block(const double* l, int width, double* rows_of, Index lda, int rows, double* t) {
+    const SimdOps<double>& ops = simd<double>();
+    to_columns(rows_of, lda, rows, width, t);
+    for (int c = 0; c < width; ++c) {
+        double* column = t + c * kBlock;
+        for (int k = 0; k < c; ++k) ops.add_scaled(t + k * kBlock, -l[c * lda + k], column, rows);
+        const double inverse = 1 / l[c * lda + c];
+        for (int r = 0; r < rows; ++r) column[r] *= inverse;
+    }
+    to_rows(t, rows, width, rows_of, lda);
+}
+
 }  // namespace
 
 bool cholesky(double* a, Index n, Threads& threads) {
     struct Scratch {
-        Buffer<double> packed, sum;
+        Buffer<double> packed, sum, columns;
     };
     std::vector<Scratch> scratch(static_cast<std::size_t>(threads.count()));
+    for (Scratch& s : scratch) s.columns.resize(static_cast<std::size_t>(kBlock * kBlock));
     for (Index j = 0; j < n; j += kBlock) {
-        const Index width = std::min(kBlock, n - j);
-        // The diagonal block itself.
-        for (Index c = j; c < j + width; ++c) {
-            double pivot = a[c * n + c];
-            for (Index k = j; k < c; ++k) pivot -= a[c * n + k] * a[c * n + k];
-            if (!(pivot > 0) || !std::isfinite(pivot)) return false;
-            pivot = std::sqrt(pivot);
-            a[c * n + c] = pivot;
-            for (Index r = c + 1; r < j + width; ++r) {
-                double v = a[r * n + c];
-                for (Index k = j; k < c; ++k) v -= a[r * n + k] * a[c * n + k];
-                a[r * n + c] = v / pivot;
-            }
-        }
+        const int width = static_cast<int>(std::min(kBlock, n - j));
+        double* diagonal = a + j * n + j;
+        if (!factor_block(diagonal, n, width, scratch[0].columns.data())) return false;
         // The rows below it, a block of rows per task; then what they take away from the rest.
-        const Index below = n - (j + width);
-        const auto tasks = static_cast<std::size_t>((below + kBlock - 1) / kBlock);
-        threads.run(tasks, [&](std::size_t t, int) {
-            const Index r0 = j + width + static_cast<Index>(t) * kBlock;
-            const Index r1 = std::min(n, r0 + kBlock);
-            for (Index r = r0; r < r1; ++r)
-                for (Index c = j; c < j + width; ++c) {
-                    double v = a[r * n + c];
-                    for (Index k = j; k < c; ++k) v -= a[r * n + k] * a[c * n + k];
-                    a[r * n + c] = v / a[c * n + c];
-                }
+        const Index c0 = j + width;
+        const auto tasks = static_cast<std::size_t>((n - c0 + kBlock - 1) / kBlock);
+        const auto each = [&](auto&& work) {
+            threads.run(tasks, [&](std::size_t t, int worker) {
+                const Index r0 = c0 + static_cast<Index>(t) * kBlock;
+                work(r0, static_cast<int>(std::min(n, r0 + kBlock) - r0),
+                     scratch[static_cast<std::size_t>(worker)]);
+            });
+        };
+        each([&](Index r0, int rows, Scratch& s) {
+            solve_block(diagonal, width, a + r0 * n + j, n, rows, s.columns.data());
         });
-        threads.run(tasks, [&](std::size_t t, int worker) {
-            Scratch& s = scratch[static_cast<std::size_t>(worker)];
-            const Index r0 = j + width + static_cast<Index>(t) * kBlock;
-            const int rows = static_cast<int>(std::min(n, r0 + kBlock) - r0);
-            const Index c0 = j + width;
+        each([&](Index r0, int rows, Scratch& s) {
             subtract_product(a + r0 * n + j, n, rows, a + c0 * n + j, n, static_cast<int>(r0 + rows - c0),
-                             static_cast<int>(width), a + r0 * n + c0, n, s.packed, s.sum);
+                             width, a + r0 * n + c0, n, s.packed, s.sum);
         });
     }
     return true;

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <type_traits>
 
+#include "base/relay.hpp"
 #include "exact/certificate.hpp"
 #include "kernel/products.hpp"
 #include "kernel/selected_rows.hpp"
@@ -15,17 +16,6 @@ namespace sodm {
 namespace {
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
-// Lets a solver on a worker thread ask whether to stop.
-class Relay : public Monitor {
-  public:
-    Relay(const Threads& threads, int worker) : threads_(threads), worker_(worker) {}
-    void poll() override { threads_.check(worker_); }
-
-  private:
-    const Threads& threads_;
-    int worker_;
-};
 
 // The rows of one pair, those of the first class before those of the second.
 struct PairRows {

@@ -225,6 +225,12 @@ class PairResult:
 
 def solve_pairs(source: Points | MatrixSource | FunctionSource, exact: Points | MatrixSource | FunctionSource | None, codes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_classes: int, pairs: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], loss: str, lam: float, upsilon: float, theta: float, method: str, tol: float, violation: float, shown_tol: float, shown_violation: float, max_iter: int, cache_bytes: int, seed: int, n_threads: int, share: bool, start: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None, progress: Callable | None, stop: StopToken | None = None, start_decision: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None, aim: float = 0.0) -> PairResult: ...
 
+class PathTask:
+    def __init__(self, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], signs: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], offset: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None, lams: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+def solve_paths(gram: Annotated[NDArray, dict(device='cpu', writable=False)], offset: float, definite: bool, tasks: Sequence[PathTask], loss: str, upsilon: float, theta: float, tol: float, violation: float, max_iter: int, seed: int, n_threads: int, stop: StopToken | None = None) -> list:
+    """For each task coefficients, shape (lams, machines, rows), and seconds."""
+
 class LibsvmParser:
     def __init__(self, zero_based: bool = False, features: int = -1) -> None: ...
 

@@ -329,6 +329,8 @@ class ODMClassifierCV(ClassifierMixin, BaseEstimator):
                 return [cross_validation(everything, splitter, codes, groups, n)]
         else:
             splitter = self.cv if self.cv is not None else _default_folds(codes, seed)
+        if self.cv is None and n >= MANY * FIRST_ROWS:
+            largest = min(largest, n // MANY)  # rows enough to hold some out of every stage
         order = nested_order(codes, True, seed)
         stages = []
         for m in sizes(n, FIRST_ROWS, GROWTH, largest):

@@ -270,6 +270,8 @@ class ODMRegressorCV(RegressorMixin, BaseEstimator):
                 among = [[np.searchsorted(kept, np.intersect1d(p, kept)) for p in pair] for pair in self.cv]
                 return [cross_validation(np.arange(n), check_cv(among), y, groups, n)]
         largest = min(MOST_ROWS, int(np.sqrt(self.cache_size * 2**20 / 2 / 4)))
+        if self.cv is None and n >= MANY * FIRST_ROWS:
+            largest = min(largest, n // MANY)  # rows enough to hold some out of every stage
         order = nested_order(y, False, seed)
         stages = []
         for m in sizes(n, FIRST_ROWS, GROWTH, largest):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import groupby
 from typing import Any
 
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from sodm.problem.evaluator import KernelEvaluator
 from sodm.problem.kernels import Kernel
 from sodm.problem.losses import Loss
-from sodm.search.path import Gram, Path, solve_path
+from sodm.search.path import Gram, Path, solve_paths
 from sodm.search.pool import run_all
 from sodm.search.settings import Setting, Trial
 from sodm.search.stage import Fold, Stage
@@ -63,11 +64,9 @@ def evaluate(
     def trials(same: list[Setting], n_threads: int, stop: Any) -> list[Trial]:
         return _of_one_gamma(field, stage, tasks, same, exponent, number, keep, n_threads, stop)
 
-    if side_by_side:
-        jobs = [lambda stop, same=same: trials(same, 1, stop) for same in by_gamma]
-        found = run_all(jobs, field.n_threads, field.deadline)
-    else:
-        found = [trials(same, field.n_threads, None) for same in by_gamma]
+    each = 1 if side_by_side else field.n_threads
+    jobs = [partial(trials, same, each) for same in by_gamma]
+    found = run_all(jobs, field.n_threads // each, field.deadline)
     return [trial for same in found for trial in same]
 
 
@@ -85,27 +84,17 @@ def _of_one_gamma(
     evaluator = KernelEvaluator(replace(field.kernel, gamma=settings[0].gamma), n_threads=n_threads)
     gram = Gram.of(evaluator, field.X, stage.rows)
     chains = [list(chain) for _, chain in groupby(settings, key=lambda s: (s.intercept, s.theta))]
-    work = [(c, f, t) for c in range(len(chains)) for f, fold in enumerate(tasks) for t in range(len(fold))]
-    each = max(1, n_threads // len(work))
-
-    def path(key: tuple[int, int, int], stop: Any) -> Path:
-        c, f, t = key
-        offset, task = float(chains[c][0].intercept), tasks[f][t]
-        lams = [task.share * stage.lam_there(s.lam, exponent) for s in chains[c]]
-        losses = [field.loss_of(s.theta, lam) for s, lam in zip(chains[c], lams, strict=True)]
-        return solve_path(gram, task, losses, offset, seed=field.seed, n_threads=each, stop=stop)
-
-    if n_threads == 1:
-        paths = {key: path(key, stop) for key in work}
-    else:
-        jobs = [lambda stop, key=key: path(key, stop) for key in work]
-        paths = dict(zip(work, run_all(jobs, n_threads, field.deadline), strict=True))
+    flat = [task for fold in tasks for task in fold]
     found = []
-    for c, chain in enumerate(chains):
+    for chain in chains:
         offset = float(chain[0].intercept)
+        losses = [field.loss_of(s.theta, stage.lam_there(s.lam, exponent)) for s in chain]
+        solved = iter(
+            solve_paths(gram, flat, losses, offset, seed=field.seed, n_threads=n_threads, stop=stop)
+        )
         outputs, seconds = [], []
         for f, fold in enumerate(stage.folds):
-            own = [paths[c, f, t] for t in range(len(tasks[f]))]
+            own = [next(solved) for _ in tasks[f]]
             outputs.append(_decisions(gram, evaluator, field, stage, fold, tasks[f], own, offset, len(chain)))
             seconds.append(np.sum([one.seconds for one in own], axis=0))
         for k, setting in enumerate(chain):

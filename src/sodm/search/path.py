@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,9 +12,9 @@ from numpy.typing import NDArray
 from sodm import _core
 from sodm.problem.chunks import chunks
 from sodm.problem.evaluator import KernelEvaluator
-from sodm.problem.losses import Loss
+from sodm.problem.losses import Loss, OdmLoss, TargetLoss
 from sodm.search.task import Array, Index, Task
-from sodm.solvers.exact import solve
+from sodm.solvers.exact import violation_tolerance
 
 TOL = 1e-2  # relative duality gap: scores of held-out rows do not see a smaller one
 MAX_ITER = 200
@@ -52,53 +51,67 @@ class Gram:
 
 @dataclass(frozen=True)
 class Path:
-    """Coefficients y g of the machines of a task, for one loss after the other.
+    """Coefficients y g of the machines of a task, for one lam after the other.
 
     Attributes
     ----------
-    coefficients : ndarray, shape (n_losses, n_machines, m)
-    seconds : ndarray, shape (n_losses,)
+    coefficients : ndarray, shape (n_lams, n_machines, m)
+    seconds : ndarray, shape (n_lams,)
     """
 
     coefficients: Array
     seconds: Array
 
 
-def solve_path(
-    gram: Gram, task: Task, losses: Sequence[Loss], offset: float, *, seed: int, n_threads: int, stop: Any
-) -> Path:
-    """Solve the machines of a task for all losses, the mildest first.
+def solve_paths(
+    gram: Gram,
+    tasks: Sequence[Task],
+    losses: Sequence[Loss],
+    offset: float,
+    *,
+    seed: int,
+    n_threads: int,
+    stop: Any,
+) -> list[Path]:
+    """Solve the machines of all tasks for all losses, the mildest first, in one call of the core.
 
     Parameters
     ----------
     gram : Gram
-    task : Task
+    tasks : sequence of Task
     losses : sequence of Loss
-        In the order in which one is a good start for the next: lam ascending.
+        In the order in which one is a good start for the next: lam ascending. They differ in nothing else.
     offset : float
         Added to all kernel values: 1 for machines with an intercept.
     seed, n_threads, stop
         As for `sodm.solvers.exact.solve`.
     """
-    source = _core.MatrixSource(gram.values, offset, False, task.rows, gram.definite)
-    coefficients, seconds = np.empty((len(losses), *task.signs.shape)), np.empty(len(losses))
-    start = None
-    for k, loss in enumerate(losses):
-        began = time.perf_counter()
-        result = solve(
-            source,
-            task.signs,
-            task.weights,
-            loss,
-            tol=TOL,
-            max_iter=MAX_ITER,
-            seed=seed,
-            n_threads=n_threads,
-            start=start,
-            stop=stop,
-            offset=task.offset,
+    loss = losses[0]
+    odm = loss if isinstance(loss, OdmLoss) else None
+    lams = np.array([one.lam for one in losses])
+    own = [
+        _core.PathTask(
+            task.rows,
+            np.ascontiguousarray(task.signs),
+            np.ascontiguousarray(task.weights),
+            None if task.offset is None else np.ascontiguousarray(task.offset),
+            task.share * lams,
         )
-        start = result.duals
-        coefficients[k] = task.signs * start
-        seconds[k] = time.perf_counter() - began
-    return Path(coefficients, seconds)
+        for task in tasks
+    ]
+    found = _core.solve_paths(
+        gram.values,
+        offset,
+        gram.definite,
+        own,
+        loss="targets" if isinstance(odm, TargetLoss) else "odm" if odm else "hinge",
+        upsilon=float(odm.upsilon) if odm else 1.0,
+        theta=float(odm.theta) if odm else 0.0,
+        tol=TOL,
+        violation=violation_tolerance(TOL),
+        max_iter=MAX_ITER,
+        seed=seed,
+        n_threads=n_threads,
+        stop=stop,
+    )
+    return [Path(coefficients, seconds) for coefficients, seconds in found]
