@@ -1,0 +1,102 @@
+// Machines along lam on parts of one Gram matrix, in one call.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "exact/path.hpp"
+#include "module.hpp"
+#include "sources.hpp"
+
+namespace sodm::bindings {
+
+namespace {
+
+// Rows of the Gram matrix, the machines on them, and the lams in the order in which they are solved.
+struct Task {
+    IndexVector rows;
+    Matrix signs;
+    Vector weights;
+    std::optional<Matrix> offset;
+    Vector lams;
+
+    Task(IndexVector rows_, Matrix signs_, Vector weights_, std::optional<Matrix> offset_, Vector lams_)
+        : rows(rows_), signs(signs_), weights(weights_), offset(offset_), lams(lams_) {
+        const std::size_t n = rows.shape(0);
+        if (signs.shape(1) != n || weights.shape(0) != n)
+            throw std::invalid_argument("signs and weights must have one entry for each row");
+        if (offset && (offset->shape(0) != signs.shape(0) || offset->shape(1) != n))
+            throw std::invalid_argument("offset must have the shape of signs");
+    }
+
+    PathTask view(const RowsView& gram, bool maybe_indefinite) const {
+        PathTask out;
+        const auto n = static_cast<Index>(rows.shape(0));
+        for (Index i = 0; i < n; ++i)
+            if (rows(i) < 0 || rows(i) >= gram.n)
+                throw std::invalid_argument("rows must be rows of the matrix");
+        out.rows = Subset{rows.data(), n};
+        out.problem.n = n;
+        out.problem.count = static_cast<int>(signs.shape(0));
+        out.problem.signs = signs.data();
+        out.problem.weights = weights.data();
+        out.problem.offset = offset ? offset->data() : nullptr;
+        out.problem.maybe_indefinite = maybe_indefinite;
+        out.lams.assign(lams.data(), lams.data() + lams.shape(0));
+        return out;
+    }
+};
+
+nb::list solve(AnyArray gram, double offset, bool definite, const std::vector<const Task*>& given,
+               const std::string& loss, double upsilon, double theta, double tol, double violation,
+               int max_iter, std::uint64_t seed, int n_threads, const StopToken* stop) {
+    const RowsView view = dense_view(gram);
+    if (view.n != view.features) throw std::invalid_argument("the Gram matrix must be square");
+    std::vector<PathTask> tasks;
+    for (const Task* task : given) tasks.push_back(task->view(view, !definite));
+    Options options;
+    options.tol = options.aim = tol;
+    options.violation = violation;
+    options.max_iter = max_iter;
+    options.seed = seed;
+    std::vector<PathSolution> found;
+    {
+        nb::gil_scoped_release nogil;
+        PythonMonitor monitor(stop);
+        Threads threads(n_threads, &monitor);
+        if (loss == "hinge")
+            found = solve_paths<HingeLoss>(
+                view, offset, tasks, [](double lam, double total) { return HingeLoss(lam, total); }, options,
+                threads);
+        else
+            found = solve_paths<OdmLoss>(
+                view, offset, tasks,
+                [&](double lam, double total) {
+                    return loss == "targets" ? OdmLoss::of_targets(lam, upsilon, theta, total)
+                                             : OdmLoss(lam, upsilon, theta, total);
+                },
+                options, threads);
+    }
+    nb::list out;
+    for (std::size_t k = 0; k < found.size(); ++k) {
+        const std::size_t losses = tasks[k].lams.size();
+        out.append(nb::make_tuple(
+            to_numpy(std::move(found[k].coefficients), {losses, static_cast<std::size_t>(tasks[k].problem.count),
+                                                        static_cast<std::size_t>(tasks[k].problem.n)}),
+            to_numpy(std::move(found[k].seconds), {losses})));
+    }
+    return out;
+}
+
+}  // namespace
+
+void bind_paths(nb::module_& m) {
+    nb::class_<Task>(m, "PathTask")
+        .def(nb::init<IndexVector, Matrix, Vector, std::optional<Matrix>, Vector>(), nb::arg("rows"),
+             nb::arg("signs"), nb::arg("weights"), nb::arg("offset").none(), nb::arg("lams"));
+    m.def("solve_paths", &solve, nb::arg("gram"), nb::arg("offset"), nb::arg("definite"), nb::arg("tasks"),
+          nb::arg("loss"), nb::arg("upsilon"), nb::arg("theta"), nb::arg("tol"), nb::arg("violation"),
+          nb::arg("max_iter"), nb::arg("seed"), nb::arg("n_threads"), nb::arg("stop").none() = nb::none(),
+          "For each task coefficients, shape (lams, machines, rows), and seconds.");
+}
+
+}  // namespace sodm::bindings

@@ -1,0 +1,34 @@
+// Machines along lam, as a search for parameters wants them: many small problems on parts of one Gram matrix,
+// each solved for one loss after the other, from the solution before, to a coarse gap.
+//
+// Coordinate sweeps do most of it: from a solution nearby a few of them are enough, and each costs as much as
+// the rows that move. Where they are too slow, which their rate tells, Newton's method goes on from there.
+#pragma once
+
+#include <vector>
+
+#include "exact/solve.hpp"
+
+namespace sodm {
+
+struct PathTask {
+    Subset rows;      // positions in the Gram matrix
+    Problem problem;  // signs, weights and offsets of these rows
+    std::vector<double> lams;
+};
+
+struct PathSolution {
+    std::vector<double> coefficients;  // losses x machines x rows: y g
+    std::vector<double> seconds;       // one for each loss
+};
+
+// What the loss of a lam is, given the sum of the weights.
+template <class Loss>
+using LossOf = std::function<Loss(double lam, double total)>;
+
+// `gram`: square, without an offset. The number of threads changes no result.
+template <class Loss>
+std::vector<PathSolution> solve_paths(const RowsView& gram, double offset, const std::vector<PathTask>& tasks,
+                                      const LossOf<Loss>& loss_of, const Options& options, Threads& threads);
+
+}  // namespace sodm
