@@ -11,6 +11,8 @@ namespace sodm::bindings {
 
 namespace {
 
+using FloatMatrix = nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
 // Rows of the Gram matrix, the machines on them, and the lams in the order in which they are solved.
 struct Task {
     IndexVector rows;
@@ -18,39 +20,57 @@ struct Task {
     Vector weights;
     std::optional<Matrix> offset;
     Vector lams;
+    std::optional<Matrix> start;
+    std::optional<IndexVector> held;
 
-    Task(IndexVector rows_, Matrix signs_, Vector weights_, std::optional<Matrix> offset_, Vector lams_)
-        : rows(rows_), signs(signs_), weights(weights_), offset(offset_), lams(lams_) {
+    Task(IndexVector rows_, Matrix signs_, Vector weights_, std::optional<Matrix> offset_, Vector lams_,
+         std::optional<Matrix> start_, std::optional<IndexVector> held_)
+        : rows(rows_),
+          signs(signs_),
+          weights(weights_),
+          offset(offset_),
+          lams(lams_),
+          start(start_),
+          held(held_) {
         const std::size_t n = rows.shape(0);
         if (signs.shape(1) != n || weights.shape(0) != n)
             throw std::invalid_argument("signs and weights must have one entry for each row");
         if (offset && (offset->shape(0) != signs.shape(0) || offset->shape(1) != n))
             throw std::invalid_argument("offset must have the shape of signs");
+        if (start && (start->shape(0) != signs.shape(0) || start->shape(1) != n))
+            throw std::invalid_argument("start must have the shape of signs");
     }
 
-    PathTask view(const RowsView& gram, bool maybe_indefinite) const {
+    static Subset within(const GramMatrix& gram, const IndexVector& list) {
+        const auto n = static_cast<Index>(list.shape(0));
+        for (Index i = 0; i < n; ++i)
+            if (list(i) < 0 || list(i) >= gram.n)
+                throw std::invalid_argument("rows must be rows of the matrix");
+        return Subset{list.data(), n};
+    }
+
+    PathTask view(const GramMatrix& gram, bool maybe_indefinite) const {
         PathTask out;
         const auto n = static_cast<Index>(rows.shape(0));
-        for (Index i = 0; i < n; ++i)
-            if (rows(i) < 0 || rows(i) >= gram.n)
-                throw std::invalid_argument("rows must be rows of the matrix");
-        out.rows = Subset{rows.data(), n};
+        out.rows = within(gram, rows);
+        if (held) out.held = within(gram, *held);
         out.problem.n = n;
         out.problem.count = static_cast<int>(signs.shape(0));
         out.problem.signs = signs.data();
         out.problem.weights = weights.data();
         out.problem.offset = offset ? offset->data() : nullptr;
+        out.problem.start = start ? start->data() : nullptr;
         out.problem.maybe_indefinite = maybe_indefinite;
         out.lams.assign(lams.data(), lams.data() + lams.shape(0));
         return out;
     }
 };
 
-nb::list solve(AnyArray gram, double offset, bool definite, const std::vector<const Task*>& given,
+nb::list solve(FloatMatrix gram, double offset, bool definite, const std::vector<const Task*>& given,
                const std::string& loss, double upsilon, double theta, double tol, double violation,
                int max_iter, std::uint64_t seed, int n_threads, const StopToken* stop) {
-    const RowsView view = dense_view(gram);
-    if (view.n != view.features) throw std::invalid_argument("the Gram matrix must be square");
+    if (gram.shape(0) != gram.shape(1)) throw std::invalid_argument("the Gram matrix must be square");
+    const GramMatrix view{gram.data(), static_cast<Index>(gram.shape(0))};
     std::vector<PathTask> tasks;
     for (const Task* task : given) tasks.push_back(task->view(view, !definite));
     Options options;
@@ -79,10 +99,12 @@ nb::list solve(AnyArray gram, double offset, bool definite, const std::vector<co
     nb::list out;
     for (std::size_t k = 0; k < found.size(); ++k) {
         const std::size_t losses = tasks[k].lams.size();
-        out.append(nb::make_tuple(
-            to_numpy(std::move(found[k].coefficients), {losses, static_cast<std::size_t>(tasks[k].problem.count),
-                                                        static_cast<std::size_t>(tasks[k].problem.n)}),
-            to_numpy(std::move(found[k].seconds), {losses})));
+        const auto machines = static_cast<std::size_t>(tasks[k].problem.count);
+        const auto rows = static_cast<std::size_t>(tasks[k].problem.n);
+        const auto held = static_cast<std::size_t>(tasks[k].held.n);
+        out.append(nb::make_tuple(to_numpy(std::move(found[k].coefficients), {losses, machines, rows}),
+                                  to_numpy(std::move(found[k].seconds), {losses}),
+                                  to_numpy(std::move(found[k].held), {losses, machines, held})));
     }
     return out;
 }
@@ -91,12 +113,14 @@ nb::list solve(AnyArray gram, double offset, bool definite, const std::vector<co
 
 void bind_paths(nb::module_& m) {
     nb::class_<Task>(m, "PathTask")
-        .def(nb::init<IndexVector, Matrix, Vector, std::optional<Matrix>, Vector>(), nb::arg("rows"),
-             nb::arg("signs"), nb::arg("weights"), nb::arg("offset").none(), nb::arg("lams"));
+        .def(nb::init<IndexVector, Matrix, Vector, std::optional<Matrix>, Vector, std::optional<Matrix>,
+                      std::optional<IndexVector>>(),
+             nb::arg("rows"), nb::arg("signs"), nb::arg("weights"), nb::arg("offset").none(), nb::arg("lams"),
+             nb::arg("start").none() = nb::none(), nb::arg("held").none() = nb::none());
     m.def("solve_paths", &solve, nb::arg("gram"), nb::arg("offset"), nb::arg("definite"), nb::arg("tasks"),
           nb::arg("loss"), nb::arg("upsilon"), nb::arg("theta"), nb::arg("tol"), nb::arg("violation"),
           nb::arg("max_iter"), nb::arg("seed"), nb::arg("n_threads"), nb::arg("stop").none() = nb::none(),
-          "For each task coefficients, shape (lams, machines, rows), and seconds.");
+          "For each task coefficients, shape (lams, machines, rows), seconds, and f at the rows held.");
 }
 
 }  // namespace sodm::bindings

@@ -8,7 +8,6 @@
 #include "base/relay.hpp"
 #include "exact/coordinate_sweeps.hpp"
 #include "exact/newton_machine.hpp"
-#include "kernel/products.hpp"
 
 namespace sodm {
 
@@ -21,10 +20,16 @@ constexpr int kMostSweeps = 120, kSweepsBetweenLooks = 4;
 // The machines of one task, on a copy of the kernel values of its rows.
 class Path {
   public:
-    Path(const RowsView& gram, double offset, const PathTask& task, const Options& options, Threads& threads)
-        : task_(task), options_(options), threads_(threads), n_(task.problem.n), k_(at(n_) * at(n_)) {
-        const Subset all = Subset::all(n_);
-        kernel_block(MatrixKernel<float>(gram, offset, task.rows), all, all, k_.data(), n_, threads);
+    Path(const GramMatrix& gram, double offset, const PathTask& task, const Options& options,
+         Threads& threads)
+        : gram_(gram),
+          offset_(offset),
+          task_(task),
+          options_(options),
+          threads_(threads),
+          n_(task.problem.n),
+          k_(at(n_) * at(n_)) {
+        for (Index i = 0; i < n_; ++i) copy(task.rows[i], task.rows, k_.data() + i * n_);
         total_ = std::accumulate(task.problem.weights, task.problem.weights + n_, 0.0);
         const auto count = at(task.problem.count);
         duals_.assign(count * at(n_), 0.0);
@@ -44,6 +49,7 @@ class Path {
             }
             machine.add_base(machine.f);
         }
+        if (task.problem.start) start();
     }
 
     template <class Loss>
@@ -57,10 +63,47 @@ class Path {
             out.seconds.push_back(
                 std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count());
         }
+        outputs(out);
         return out;
     }
 
   private:
+    // Kernel values of a row of the Gram matrix with some others.
+    void copy(Index row, Subset columns, float* to) const {
+        const float* from = gram_.values + row * gram_.n;
+        const auto offset = static_cast<float>(offset_);
+        for (Index j = 0; j < columns.n; ++j) to[j] = from[columns[j]] + offset;
+    }
+
+    // f at the rows held: a row of the Gram matrix after the other, for all losses and machines.
+    void outputs(PathSolution& out) const {
+        const auto held = at(task_.held.n), machines = task_.lams.size() * machines_.size();
+        const SimdOps<float>& ops = simd<float>();
+        out.held.assign(machines * held, 0.0);
+        if (held == 0) return;
+        Buffer<float> values(held);
+        for (std::size_t j = 0; j < at(n_); ++j) {
+            copy(task_.rows[static_cast<Index>(j)], task_.held, values.data());
+            for (std::size_t m = 0; m < machines; ++m) {
+                const double a = out.coefficients[m * at(n_) + j];
+                if (a != 0) ops.add_scaled(values.data(), a, out.held.data() + m * held, task_.held.n);
+            }
+        }
+    }
+
+    void start() {
+        duals_.assign(task_.problem.start, task_.problem.start + duals_.size());
+        const SimdOps<float>& ops = simd<float>();
+        for (std::size_t c = 0; c < machines_.size(); ++c) {
+            Machine& machine = machines_[c];
+            for (std::size_t i = 0; i < at(n_); ++i) {
+                machine.a[i] = machine.y[i] * duals_[c * at(n_) + i];
+                if (machine.a[i] != 0)
+                    ops.add_scaled(k_.data() + i * at(n_), machine.a[i], machine.f.data(), n_);
+            }
+        }
+    }
+
     // From the duals so far to those of another loss.
     void step(const OdmLoss& loss) {
         bool done = !task_.problem.maybe_indefinite;
@@ -125,6 +168,8 @@ class Path {
         return done;
     }
 
+    const GramMatrix& gram_;
+    double offset_;
     const PathTask& task_;
     const Options& options_;
     Threads& threads_;
@@ -139,8 +184,9 @@ class Path {
 }  // namespace
 
 template <class Loss>
-std::vector<PathSolution> solve_paths(const RowsView& gram, double offset, const std::vector<PathTask>& tasks,
-                                      const LossOf<Loss>& loss_of, const Options& options, Threads& threads) {
+std::vector<PathSolution> solve_paths(const GramMatrix& gram, double offset,
+                                      const std::vector<PathTask>& tasks, const LossOf<Loss>& loss_of,
+                                      const Options& options, Threads& threads) {
     std::vector<PathSolution> out(tasks.size());
     if (tasks.size() == 1) {  // all threads for the one
         out[0] = Path(gram, offset, tasks[0], options, threads).run(loss_of);
@@ -154,9 +200,9 @@ std::vector<PathSolution> solve_paths(const RowsView& gram, double offset, const
     return out;
 }
 
-template std::vector<PathSolution> solve_paths(const RowsView&, double, const std::vector<PathTask>&,
+template std::vector<PathSolution> solve_paths(const GramMatrix&, double, const std::vector<PathTask>&,
                                                const LossOf<OdmLoss>&, const Options&, Threads&);
-template std::vector<PathSolution> solve_paths(const RowsView&, double, const std::vector<PathTask>&,
+template std::vector<PathSolution> solve_paths(const GramMatrix&, double, const std::vector<PathTask>&,
                                                const LossOf<HingeLoss>&, const Options&, Threads&);
 
 }  // namespace sodm

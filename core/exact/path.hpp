@@ -11,24 +11,33 @@
 
 namespace sodm {
 
+// n x n kernel values, without an offset.
+struct GramMatrix {
+    const float* values = nullptr;
+    Index n = 0;
+};
+
 struct PathTask {
     Subset rows;      // positions in the Gram matrix
-    Problem problem;  // signs, weights and offsets of these rows
+    Problem problem;  // signs, weights and offsets of these rows, and duals to start from
     std::vector<double> lams;
+    Subset held;  // positions in the Gram matrix where f is wanted
 };
 
 struct PathSolution {
     std::vector<double> coefficients;  // losses x machines x rows: y g
     std::vector<double> seconds;       // one for each loss
+    std::vector<double> held;          // losses x machines x held rows: f there
 };
 
 // What the loss of a lam is, given the sum of the weights.
 template <class Loss>
 using LossOf = std::function<Loss(double lam, double total)>;
 
-// `gram`: square, without an offset. The number of threads changes no result.
+// The number of threads changes no result.
 template <class Loss>
-std::vector<PathSolution> solve_paths(const RowsView& gram, double offset, const std::vector<PathTask>& tasks,
-                                      const LossOf<Loss>& loss_of, const Options& options, Threads& threads);
+std::vector<PathSolution> solve_paths(const GramMatrix& gram, double offset,
+                                      const std::vector<PathTask>& tasks, const LossOf<Loss>& loss_of,
+                                      const Options& options, Threads& threads);
 
 }  // namespace sodm

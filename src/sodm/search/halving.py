@@ -69,7 +69,8 @@ def search(
     try:
         for number, stage in enumerate(stages):
             began = perf_counter()
-            here = evaluate(field, stage, candidates, EXPONENT, number)
+            whole = number > 0 or not grid.free_lam
+            here = evaluate(field, stage, candidates, EXPONENT, number, whole)
             trials += here
             if number == len(stages) - 1 and len(candidates) > 1:
                 # Between the points of the grid, on the same rows.

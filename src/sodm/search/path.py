@@ -57,18 +57,23 @@ class Path:
     ----------
     coefficients : ndarray, shape (n_lams, n_machines, m)
     seconds : ndarray, shape (n_lams,)
+    held : ndarray, shape (n_lams, n_machines, n_held)
+        f at the rows held out, if they are in the Gram matrix.
     """
 
     coefficients: Array
     seconds: Array
+    held: Array
 
 
 def solve_paths(
     gram: Gram,
     tasks: Sequence[Task],
+    held: Sequence[Index | None],
     losses: Sequence[Loss],
     offset: float,
     *,
+    start: Sequence[Path] | None = None,
     seed: int,
     n_threads: int,
     stop: Any,
@@ -79,10 +84,14 @@ def solve_paths(
     ----------
     gram : Gram
     tasks : sequence of Task
+    held : sequence of ndarrays or None
+        For each task the positions in the Gram matrix at which f is wanted.
     losses : sequence of Loss
         In the order in which one is a good start for the next: lam ascending. They differ in nothing else.
     offset : float
         Added to all kernel values: 1 for machines with an intercept.
+    start : sequence of Path, optional
+        Of the same tasks for a smaller lam: the last of each is gone on from.
     seed, n_threads, stop
         As for `sodm.solvers.exact.solve`.
     """
@@ -96,8 +105,10 @@ def solve_paths(
             np.ascontiguousarray(task.weights),
             None if task.offset is None else np.ascontiguousarray(task.offset),
             task.share * lams,
+            None if start is None else task.signs * start[k].coefficients[-1],
+            held[k],
         )
-        for task in tasks
+        for k, task in enumerate(tasks)
     ]
     found = _core.solve_paths(
         gram.values,
@@ -114,4 +125,4 @@ def solve_paths(
         n_threads=n_threads,
         stop=stop,
     )
-    return [Path(coefficients, seconds) for coefficients, seconds in found]
+    return [Path(*one) for one in found]
