@@ -35,10 +35,10 @@ from sodm.search.grid import GAMMAS, LAMS, Grid
 from sodm.search.halving import EXPONENT, Outcome, search
 from sodm.search.results import cv_results
 from sodm.search.scoring import score_of
-from sodm.search.stage import Stage, cross_validation, hold_out, nested_order, sizes
+from sodm.search.stage import Stage, cross_validation, halves, hold_out, nested_order, sizes
 
 FOLDS = 5
-FIRST_ROWS, GROWTH, MOST_ROWS = 1000, 3.0, 9000  # of the stages
+FIRST_ROWS, GROWTH, MOST_ROWS = 1000, 2.5, 6250  # of the stages
 HELD_ROWS = 10_000  # most rows looked at where rows are many
 MANY = 2  # times the rows of a stage: so many rows hold some out for it, instead of folds
 SHARE_OF_TIME = 0.6  # of time_limit, for the search
@@ -337,7 +337,8 @@ class ODMClassifierCV(ClassifierMixin, BaseEstimator):
             rows = np.sort(order[:m])
             if self.cv is None and n >= MANY * m:
                 held = np.sort(order[m : m + min(HELD_ROWS, 4 * m)])
-                stages.append(hold_out(rows, held, n))
+                both = m == n // MANY  # as many to look at as to train on
+                stages.append((halves if both else hold_out)(rows, held, n))
                 continue
             with warnings.catch_warnings():
                 if self.cv is None:  # classes with fewer rows than folds are left to chance
@@ -428,7 +429,7 @@ def _calibrated(
         setting = outcome.best if trial is None else trial.setting
         decisions = evaluate(replace(field, deadline=None), stage, [setting], EXPONENT)[0].decisions
     assert decisions is not None and isinstance(target, ClassTarget)
-    held = np.concatenate([fold.held for fold in stage.folds])
+    held = np.concatenate([fold.held for fold in stage.all_folds])
     return fit_calibrator(
         np.concatenate(decisions), target.codes[held], weights[held], target.n_classes, target.pairs, shifted
     )

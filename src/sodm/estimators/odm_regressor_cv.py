@@ -39,7 +39,7 @@ from sodm.search.grid import GAMMAS, LAMS, Grid
 from sodm.search.halving import search
 from sodm.search.numbers import NumberTarget, score_of
 from sodm.search.results import cv_results
-from sodm.search.stage import Stage, cross_validation, hold_out, nested_order, sizes
+from sodm.search.stage import Stage, cross_validation, halves, hold_out, nested_order, sizes
 
 
 class ODMRegressorCV(RegressorMixin, BaseEstimator):
@@ -277,7 +277,9 @@ class ODMRegressorCV(RegressorMixin, BaseEstimator):
         for m in sizes(n, FIRST_ROWS, GROWTH, largest):
             rows = np.sort(order[:m])
             if self.cv is None and n >= MANY * m:
-                stages.append(hold_out(rows, np.sort(order[m : m + min(HELD_ROWS, 4 * m)]), n))
+                held = np.sort(order[m : m + min(HELD_ROWS, 4 * m)])
+                both = m == n // MANY  # as many to look at as to train on
+                stages.append((halves if both else hold_out)(rows, held, n))
             else:
                 stages.append(cross_validation(rows, splitter, y, groups, n))
         return stages

@@ -68,6 +68,12 @@ def evaluate(
     are the ones that take long, and hardly ever better again.
     """
     ordered = sorted(settings)
+    if stage.other is not None:
+        parts = [replace(stage, other=None), stage.other]
+        return [
+            _joined(*t)
+            for t in zip(*(evaluate(field, p, ordered, exponent, number) for p in parts), strict=True)
+        ]
     by_gamma = [list(same) for _, same in groupby(ordered, key=lambda s: s.gamma)]
     held = sum(len(fold.held) for fold in stage.folds)
     keep = 4 * held * field.target.n_outputs * len(ordered) <= KEPT_BYTES
@@ -188,6 +194,20 @@ class _Shared:
         if self.evaluator.precomputed:
             return np.asarray(X[np.ix_(fold.held, rows)], np.float32) @ coefficients.astype(np.float32)
         return self.evaluator.apply(X[fold.held], X[rows], np.ascontiguousarray(coefficients))
+
+
+def _joined(first: Trial, second: Trial) -> Trial:
+    """The trials of a setting on two halves as one."""
+    both = None
+    if first.decisions is not None and second.decisions is not None:
+        both = first.decisions + second.decisions
+    return replace(
+        first,
+        scores=np.concatenate([first.scores, second.scores]),
+        fit_seconds=np.concatenate([first.fit_seconds, second.fit_seconds]),
+        error=float(np.hypot(first.error, second.error) / 2),
+        decisions=both,
+    )
 
 
 def _standard_error(scores: NDArray[np.float64], folds: list[Fold]) -> float:

@@ -26,6 +26,7 @@ from sodm.search.stage import Stage
 
 EXPONENT = 0.5  # until two sizes have been seen
 BANDWIDTH = 1.5  # in factors of two: a setting is judged together with its neighbours, for scores are noisy
+CLIMBS = 2  # times that more is tried beside the best of a stage, while that is at the edge
 EVEN = 0.25  # of a standard error: settings as near as this to the best are taken to be as good
 
 
@@ -69,18 +70,17 @@ def search(
     try:
         for number, stage in enumerate(stages):
             began = perf_counter()
-            whole = number > 0 or not grid.free_lam
-            here = evaluate(field, stage, candidates, EXPONENT, number, whole)
+            here = evaluate(field, stage, candidates, EXPONENT, number, number > 0 or not grid.free_lam)
             trials += here
-            if number == len(stages) - 1 and len(candidates) > 1:
-                # Between the points of the grid, on the same rows.
+            for _ in range(CLIMBS if number > 0 else len(stages) == 1 < len(candidates)):
+                # Beside the best so far: between the points of a coarse grid, or further the way it went.
                 best = choose(here, grid.usual_lam)
                 tried = {trial.setting for trial in here}
-                finer = grid.around(best.setting, 2.0, 4.0) if number == 0 else []
-                more = [setting for setting in finer if setting not in tried]
-                if more:
-                    here += evaluate(field, stage, more, EXPONENT, number)
-                    trials += here[len(tried) :]
+                more = [s for s in grid.around(best.setting, 2.0, 4.0) if s not in tried]
+                if not more:
+                    break
+                new = evaluate(field, stage, more, EXPONENT, number)
+                here, trials = here + new, trials + new
             best = choose(here, grid.usual_lam)
             centres.append((stage, centre(here, best)))
             path.append(_record(stage, here, best, perf_counter() - began))
@@ -147,7 +147,7 @@ def _middle(grid: Grid) -> Setting:
 def _record(stage: Stage, trials: Sequence[Trial], best: Trial, seconds: float) -> dict[str, Any]:
     return {
         "rows": len(stage.rows),
-        "folds": len(stage.folds),
+        "folds": len(stage.all_folds),
         "settings": len(trials),
         "gamma": best.setting.gamma,
         "lam": stage.lam_there(best.setting.lam, EXPONENT),

@@ -42,11 +42,19 @@ class Stage:
     folds : list of Fold
     share : float
         Rows trained on at this stage, over the rows that the final machine is trained on.
+    other : Stage or None
+        Another sample of the same size that trials are made on too: the other half.
     """
 
     rows: Index
     folds: list[Fold]
     share: float
+    other: Stage | None = None
+
+    @property
+    def all_folds(self) -> list[Fold]:
+        """In the order of the scores of a trial."""
+        return self.folds + (self.other.all_folds if self.other is not None else [])
 
     def lam_there(self, lam: float, exponent: float) -> float:
         """The lam for the rows of this stage that `lam` for all rows stands for.
@@ -73,6 +81,13 @@ def cross_validation(rows: Index, cv: Any, y: NDArray[Any], groups: Any, n: int)
 def hold_out(rows: Index, held: Index, n: int) -> Stage:
     """A stage that trains on some rows and looks at others."""
     return Stage(rows, [Fold(np.arange(len(rows)), held, None)], len(rows) / n)
+
+
+def halves(rows: Index, held: Index, n: int) -> Stage:
+    """A stage that trains on each of two halves and looks at the other."""
+    return Stage(
+        rows, hold_out(rows, held, n).folds, (len(rows) + len(held)) / 2 / n, hold_out(held, rows, n)
+    )
 
 
 def nested_order(y: NDArray[Any], stratify: bool, seed: int) -> Index:
