@@ -24,8 +24,10 @@ from sodm.search.calibrate import Sigmoid, coupled
 from sodm.search.classes import ClassTarget
 from sodm.search.evaluate import Field, evaluate
 from sodm.search.halving import measured_exponent
+from sodm.search.path import TOL, Gram, solve_paths
 from sodm.search.settings import Setting
 from sodm.search.stage import Stage, cross_validation, hold_out, nested_order
+from sodm.search.task import Task
 from sodm.solvers.exact import solve
 
 
@@ -54,6 +56,29 @@ def test_rows_of_a_stored_matrix_are_a_problem_of_their_own() -> None:
         assert_allclose(part.decision, whole.decision, atol=1e-5)
     with pytest.raises(ValueError, match="rows must be rows"):
         _core.MatrixSource(K, 1.0, True, np.array([90]), True)
+
+
+@pytest.mark.parametrize("share", [0.05, 0.8])  # of the rows: a task of a few, and one that sweeps cannot do
+def test_machines_along_lam_are_solved_and_go_on_from_each_other(share: float) -> None:
+    X, y = noisy(900)
+    K = np.exp(-20 * ((X[:, None] - X[None]) ** 2).sum(axis=2))
+    rows, held = np.arange(0, int(900 * share)), np.arange(700, 900)
+    signs, weights, offset = np.where(y > 0, 1.0, -1.0)[None, rows], np.linspace(0.5, 1.5, len(rows)), 1.0
+    gram = Gram(K.astype(np.float32), True)
+    task = Task(rows, signs, weights, np.array([0]), share=0.5)
+    losses = [OdmLoss(lam, 0.5, 0.6) for lam in (20.0, 200.0, 2e3, 2e5)]
+    settings = {"seed": 0, "n_threads": 1, "stop": None}
+    (path,) = solve_paths(gram, [task], [held], losses, offset, **settings)
+    for loss, coefficients, values in zip(losses, path.coefficients[:, 0], path.held[:, 0], strict=True):
+        f = (K + offset)[:, rows] @ coefficients
+        own = OdmLoss(0.5 * loss.lam, 0.5, 0.6)  # a row costs the same in a machine of half the weight
+        margins, duals = signs[0] * f[rows], signs[0] * coefficients
+        gap = float(own.young(margins, duals, weights).sum())
+        assert gap <= 1.1 * TOL * (duals @ margins / 2 + own.primal(margins, weights))
+        assert_allclose(values, f[held], atol=1e-3 * np.abs(f).max())
+    first = solve_paths(gram, [task], [None], losses[:2], offset, **settings)
+    (second,) = solve_paths(gram, [task], [held], losses[2:], offset, start=first, **settings)
+    assert_allclose(second.held, path.held[2:], atol=0.1)  # up to the gap
 
 
 @pytest.mark.parametrize("intercept", [False, True])
@@ -127,12 +152,13 @@ def test_chooses_well_and_says_how() -> None:
 
 
 def test_same_result_for_any_number_of_threads() -> None:
-    X, y = noisy(2500)
-    one, two = (ODMClassifierCV(n_jobs=n, random_state=1).fit(X[:2200], y[:2200]) for n in (1, 2))
+    X, y = noisy(3500)
+    one, two = (ODMClassifierCV(n_jobs=n, random_state=1).fit(X[:3200], y[:3200]) for n in (1, 2))
     assert one.best_params_ == two.best_params_
     assert_array_equal(one.cv_results_["mean_test_score"], two.cv_results_["mean_test_score"])
-    assert_array_equal(one.predict_proba(X[2200:]), two.predict_proba(X[2200:]))
-    assert len(one.search_path_) == 2  # few rows, then all
+    assert_array_equal(one.predict_proba(X[3200:]), two.predict_proba(X[3200:]))
+    tried = [(stage["rows"], stage["folds"]) for stage in one.search_path_]
+    assert tried == [(1000, 1), (1600, 2)]  # few rows, then both halves
 
 
 def test_given_candidates_are_kept_to() -> None:

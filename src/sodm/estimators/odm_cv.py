@@ -48,9 +48,10 @@ class ODMClassifierCV(ClassifierMixin, BaseEstimator):
     """The kernel machine with its parameters chosen by cross-validation, and with calibrated probabilities.
 
     `fit` searches gamma and lam, fits the machine with the best of them to all rows, and makes probabilities
-    of the decisions that the search has made on rows held out. Up to some 1,500 rows all settings are tried
-    on all rows; where rows are many, first on 1,000 of them, then what is around the best on more, and lam is
-    carried to all rows by what was seen on two sizes.
+    of the decisions that the search has made on rows held out. Below 2,000 rows all settings are tried on all
+    rows; where rows are more, first on 1,000 of them, then what is around the best on more, and lam is
+    carried to all rows by what was seen on two sizes. A gamma's largest lams are left out once scores have
+    turned down along lam, unless `lams` are given.
 
     Scale the features first: put this behind a scaler in a pipeline.
 
