@@ -29,7 +29,7 @@ class Row:
     def met(self) -> bool | None:
         if self.ratio is None or self.bar is None:
             return None
-        return self.ratio <= self.bar if self.at_most else self.ratio >= self.bar
+        return bool(self.ratio <= self.bar if self.at_most else self.ratio >= self.bar)
 
     def cells(self) -> list[str]:
         def figure(value: float | None) -> str:

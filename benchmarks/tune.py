@@ -99,7 +99,7 @@ def small(names: list[str], seeds: int) -> Iterator[Row]:
             yield Row(f"{name}, {len(a):,} rows", "GridSearchCV(SVC)", *figures, theirs / ours, note=note)
         gains.append(float(np.mean(own)))
     if ratios:
-        mean, error = np.mean(gains), np.std(gains) / max(1, len(gains) - 1) ** 0.5
+        mean, error = float(np.mean(gains)), np.std(gains) / max(1, len(gains) - 1) ** 0.5
         yield Row("mean of the ratios", "the same", "", "", float(np.mean(ratios)), 10.0)
         yield Row(
             "accuracy over the panel", "the same", "", "", mean, 0.0, " points", 2, note=f"± {error:.2f}"
@@ -129,7 +129,7 @@ def proba(names: list[str]) -> Iterator[Row]:
             losses = [log_loss(b, m.predict_proba(B), labels=m.classes_) for m in (model, other)]
             errors = [calibration_error(m, B, b) for m in (model, other)]
             found.append([*losses, *errors, ours, theirs + more])
-        mine, its, error, its_error, ours, theirs = np.mean(found, axis=0)
+        mine, its, error, its_error, ours, theirs = np.mean(found, axis=0).tolist()
         against = "CalibratedClassifierCV(SVC)"
         what = f"{name}, {len(a):,} rows"
         loss, calibration = (f"{mine:.4f}", f"{its:.4f}"), (f"{error:.4f}", f"{its_error:.4f}")
