@@ -14,10 +14,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris, make_classification
 from sklearn.metrics import log_loss, make_scorer
-from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold, cross_val_score
+from sklearn.model_selection import GroupKFold, KFold, PredefinedSplit, StratifiedKFold, cross_val_score
 from sklearn.preprocessing import MinMaxScaler, minmax_scale
 
-from sodm import ODMClassifier, ODMClassifierCV, SearchDisplay, _core, load, save
+from sodm import ODMClassifier, ODMClassifierCV, ODMRegressorCV, SearchDisplay, _core, load, save
 from sodm.problem.kernels import Kernel
 from sodm.problem.losses import OdmLoss, make_loss
 from sodm.search.calibrate import Sigmoid, coupled
@@ -309,3 +309,28 @@ def test_the_machine_that_was_chosen_is_saved(tmp_path: Path) -> None:
     loaded = load(tmp_path / "best.sodm")
     assert type(loaded).__name__ == "ODMClassifier" and loaded.lam == model.best_params_["lam"]
     assert_array_equal(loaded.predict(X), model.predict(X))
+
+
+def test_groups_without_a_splitter_that_looks_at_them_are_refused() -> None:
+    X, y = noisy(60)
+    with pytest.raises(ValueError, match="groups are given, but cv=None does not look at them"):
+        ODMClassifierCV().fit(X, y, groups=np.arange(60) % 6)
+
+
+@pytest.mark.parametrize("search", [ODMClassifierCV, ODMRegressorCV])
+def test_splits_name_rows_as_they_were_given_also_beside_rows_without_weight(search: type) -> None:
+    X, y = noisy(120)
+    weights = np.ones(120)
+    weights[::4] = 0
+    splits = [
+        (np.flatnonzero(np.arange(120) % 3 != k), np.flatnonzero(np.arange(120) % 3 == k)) for k in (0, 1)
+    ]
+    kept = np.flatnonzero(weights)
+    among = [[np.searchsorted(kept, np.intersect1d(part, kept)) for part in split] for split in splits]
+    folds = np.where(np.arange(120) % 3 == 2, -1, np.arange(120) % 3)  # the same splits by number
+    settings = {"gammas": [1.0], "lams": [10.0, 100.0], "refit": False}
+    one = search(cv=splits, **settings).fit(X, y, weights).cv_results_["mean_test_score"]
+    two = search(cv=PredefinedSplit(folds), **settings).fit(X, y, weights).cv_results_["mean_test_score"]
+    alone = search(cv=among, **settings).fit(X[kept], y[kept]).cv_results_["mean_test_score"]
+    assert_allclose(one, alone)
+    assert_allclose(two, alone)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypedDict, TypeVar
 
 Class = TypeVar("Class", bound=type)
@@ -51,6 +51,25 @@ class RegressionParameters(MachineParameters, total=False):
     lam: float
     fit_intercept: bool
     epsilon: float
+
+
+class SearchParameters(TypedDict, total=False):
+    """Of the searches, whatever their machines predict."""
+
+    kernel: str | Callable[[Any, Any], Any]
+    degree: int
+    coef0: float
+    gammas: Literal["auto"] | Sequence[float]
+    lams: Literal["auto"] | Sequence[float]
+    cv: Any
+    scoring: Any
+    refit: Literal["auto", "exact", "scalable", False]
+    tol: float
+    cache_size: float | str
+    time_limit: float | None
+    random_state: Any
+    n_jobs: int | None
+    verbose: int
 
 
 class TreeParameters(KernelMachineParameters, total=False):
@@ -181,6 +200,30 @@ checkpoint_dir : path or None, default=None
     be told from another one: such a fit starts anew, with a warning.
 local_solver : {"auto", "newton", "dcd"}, default="auto"
     What solves the parts: semismooth Newton or, as in the paper, dual coordinate descent.
+"""
+
+SEARCH = """
+kernel : {"rbf", "linear", "poly", "sigmoid", "laplacian", "precomputed"} or callable, default="rbf"
+degree : int, default=3
+    Of the poly kernel.
+coef0 : float, default=0.0
+    Of the poly and sigmoid kernels.
+gammas : "auto" or sequence of floats, default="auto"
+    Candidates. "auto" begins with powers of four around ``gamma="scale"`` and goes on between and beyond
+    them.
+cv : int, splitter, iterable or None, default=None
+    None is five folds, or, from 2,000 rows on, rows held out of every stage. A number of folds or a splitter
+    is used on the rows of each stage; an iterable of splits, or a `PredefinedSplit`, on all rows.
+tol : float, default=1e-3
+    Of the machine fitted to all rows; the search itself is content with 1e-2.
+cache_size : float or "auto", default=1000
+    Megabytes of kernel values that may be kept; "auto" is a quarter of the memory that is free.
+random_state : int, RandomState instance or None, default=None
+    Choice of rows and folds. None is the seed of 0.
+n_jobs : int or None, default=None
+    Threads; None is all cores. They never change a result.
+verbose : int, default=0
+    1 tells what each stage found.
 """
 
 _SECTION = re.compile(r"(?<=\nParameters\n----------\n).*?(?=\n\n\w+\n-+\n|\Z)", re.DOTALL)

@@ -57,11 +57,14 @@ class Predicted(RegressorMixin, BaseEstimator):
         return self.values
 
 
-def score_of(scorer: Any, X: Any, y: NDArray[Any], centre: Array, unit: Array) -> Scorer:
+def score_of(
+    scorer: Any, X: Any, y: NDArray[Any], centre: Array, unit: Array, params: dict[str, Any]
+) -> Scorer:
     """The score of values in the search's unit, by a scorer (estimator, X, y) -> float."""
 
     def score(decisions: NDArray[Any], rows: Index) -> float:
         values = np.asarray(decisions, dtype=np.float64) * unit + centre
-        return float(scorer(Predicted(values.reshape(y[rows].shape)), X[rows], y[rows]))
+        own = {name: np.asarray(value)[rows] for name, value in params.items()}
+        return float(scorer(Predicted(values.reshape(y[rows].shape)), X[rows], y[rows], **own))
 
     return score

@@ -2,34 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from scipy.stats import rankdata
 
 from sodm.search.halving import EXPONENT
-from sodm.search.settings import Trial
+from sodm.search.settings import Setting, Trial
 from sodm.search.stage import Stage
 
 
-def cv_results(trials: Sequence[Trial], stages: Sequence[Stage]) -> dict[str, Any]:
-    """One entry for each trial. Those of a later stage rank before all of an earlier one."""
-    settings = [trial.setting for trial in trials]
+def cv_results(
+    trials: Sequence[Trial], stages: Sequence[Stage], chosen: Callable[[Setting], dict[str, Any]]
+) -> dict[str, Any]:
+    """One entry for each trial. Those of a later stage rank before all of an earlier one.
+
+    `chosen` says which parameters of the machine a setting stands for.
+    """
+    params = [chosen(trial.setting) for trial in trials]
     most = max((len(trial.scores) for trial in trials), default=0)
     columns: dict[str, Any] = {
         "iter": np.array([trial.stage for trial in trials]),
         "n_resources": np.array([trial.rows for trial in trials]),
         "mean_fit_time": np.array([trial.fit_seconds.mean() for trial in trials]),
         "std_fit_time": np.array([trial.fit_seconds.std() for trial in trials]),
-        "param_gamma": np.array([s.gamma for s in settings]),
-        "param_lam": np.array([s.lam for s in settings]),
-        "param_theta": np.array([s.theta for s in settings]),
-        "param_fit_intercept": np.array([s.intercept for s in settings]),
+        **{
+            f"param_{name}": np.array([own[name] for own in params]) for name in (params[0] if params else ())
+        },
         "lam_tried": np.array([stages[t.stage].lam_there(t.setting.lam, EXPONENT) for t in trials]),
-        "params": [
-            {"gamma": s.gamma, "lam": s.lam, "theta": s.theta, "fit_intercept": s.intercept} for s in settings
-        ],
+        "params": params,
     }
     for k in range(most):
         columns[f"split{k}_test_score"] = np.array(

@@ -1,0 +1,254 @@
+"""What the searches for good parameters share, whatever their machines predict.
+
+A fit checks what it is given, states what is to be learnt (`_state`), plans the stages, searches, and fits
+the machine (`_machine`) with the best parameters to all rows.
+"""
+
+from __future__ import annotations
+
+import time
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, is_classifier
+from sklearn.metrics import get_scorer
+from sklearn.model_selection import KFold
+from sklearn.utils import Tags
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from sodm.estimators import defaults
+from sodm.estimators.kernel_machine import unchanged_on_failure
+from sodm.estimators.memory import cache_bytes
+from sodm.estimators.parameters import check_choice, check_number
+from sodm.estimators.seed import seed_for
+from sodm.estimators.threads import threads_for
+from sodm.problem.kernels import Kernel, resolve_gamma
+from sodm.problem.losses import Loss
+from sodm.search.evaluate import Field
+from sodm.search.grid import GAMMAS, LAMS, Grid
+from sodm.search.halving import Outcome, search
+from sodm.search.plan import plan
+from sodm.search.results import cv_results
+from sodm.search.settings import Setting
+from sodm.search.stage import Stage
+from sodm.search.task import Array, Target
+
+SHARE_OF_TIME = 0.6  # of time_limit, for the search
+
+
+@dataclass(frozen=True)
+class Stated:
+    """What is to be learnt, and with which candidates.
+
+    Attributes
+    ----------
+    target : Target
+    labels : ndarray, shape (n,)
+        What folds are made by: numbers of classes, or targets.
+    loss_of : callable
+        (theta, lam) -> Loss
+    grid : Grid
+    """
+
+    target: Target
+    labels: NDArray[Any]
+    loss_of: Callable[[float, float], Loss]
+    grid: Grid
+
+
+class KernelSearch(BaseEstimator):
+    """Base of the searches: everything but what y means, and which machine is fitted."""
+
+    def __init__(
+        self,
+        *,
+        kernel: str | Callable[[Any, Any], Any] = "rbf",
+        degree: int = 3,
+        coef0: float = 0.0,
+        gammas: Literal["auto"] | Sequence[float] = "auto",
+        lams: Literal["auto"] | Sequence[float] = "auto",
+        upsilon: float = defaults.UPSILON,
+        cv: Any = None,
+        scoring: Any = None,
+        refit: Literal["auto", "exact", "scalable", False] = "auto",
+        tol: float = defaults.TOL,
+        cache_size: float | str = defaults.CACHE_SIZE,
+        time_limit: float | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.kernel = kernel
+        self.degree = degree
+        self.coef0 = coef0
+        self.gammas = gammas
+        self.lams = lams
+        self.upsilon = upsilon
+        self.cv = cv
+        self.scoring = scoring
+        self.refit = refit
+        self.tol = tol
+        self.cache_size = cache_size
+        self.time_limit = time_limit
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @abstractmethod
+    def _machine(self, chosen: dict[str, Any], n_rows: int, seconds: float | None) -> Any:
+        """The machine that is fitted to all rows, within this time if it can be bound."""
+
+    @abstractmethod
+    def _state(
+        self, X: Any, y: NDArray[Any], weights: Array, weighted_out: bool, score_params: dict[str, Any]
+    ) -> Stated:
+        """What is to be learnt of the rows with weight; `weighted_out` if there are others."""
+
+    @abstractmethod
+    def _chosen(self, best: Setting) -> dict[str, Any]:
+        """The parameters that a setting stands for."""
+
+    def _set_fitted(self, field: Field, stages: list[Stage], outcome: Outcome, weights: Array) -> None:
+        """What else a search has found."""
+
+    # --------------------------------------------------------------------------------------------- fit
+
+    def _search(self, X: Any, y: Any, sample_weight: Any, groups: Any, params: dict[str, Any]) -> Self:
+        with unchanged_on_failure(self):
+            self._check_parameters(groups)
+            return self._fit(X, y, sample_weight, params if groups is None else {"groups": groups, **params})
+
+    def _check_parameters(self, groups: Any) -> None:
+        if self.refit is not False:
+            check_choice("refit", self.refit, ("auto", "exact", "scalable"))
+        if self.time_limit is not None:
+            check_number("time_limit", self.time_limit, "> 0, or None", lambda v: v > 0)
+        if groups is not None and not hasattr(self.cv, "split"):
+            raise ValueError(
+                f"groups are given, but cv={self.cv!r} does not look at them: pass a splitter that does, "
+                "such as cv=GroupKFold(5)."
+            )
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, params: dict[str, Any]) -> Self:
+        began = time.monotonic()
+        X_given, y_given = X, y
+        X, y, weights = self._machine({}, 0, None)._check_data(X, y, sample_weight)
+        validate_data(self, X_given, skip_check_array=True)
+        routed = process_routing(self, "fit", **params) if params else None
+        kept = np.flatnonzero(weights)
+        weighted_out = len(kept) < len(y)
+        rows = X if not weighted_out else (X[np.ix_(kept, kept)] if self._precomputed() else X[kept])
+        for_scorer = dict(routed.scorer.score) if routed is not None and self.scoring is not None else {}
+        for_scorer = {name: np.asarray(value)[kept] for name, value in for_scorer.items()}
+        stated = self._state(rows, y[kept], weights[kept], weighted_out, for_scorer)
+        groups = routed.splitter.split.get("groups") if routed is not None else None
+        seed, limit = seed_for(self.random_state), self.time_limit
+        stages = plan(
+            stated.labels,
+            self.cv,
+            None if groups is None else np.asarray(groups)[kept],
+            classes=is_classifier(self),
+            kept=kept,
+            n_given=len(weights),
+            largest=int(np.sqrt(cache_bytes(self.cache_size) / 2 / 4)),
+            seed=seed,
+        )
+        field = Field(
+            rows,
+            Kernel(self.kernel, degree=int(self.degree), coef0=float(self.coef0)),
+            stated.target,
+            stated.loss_of,
+            seed,
+            threads_for(self.n_jobs),
+            None if limit is None else began + (1.0 if self.refit is False else SHARE_OF_TIME) * limit,
+        )
+        outcome = search(field, stated.grid, stages, self._report)
+        self.best_params_ = self._chosen(outcome.best)
+        if self.refit is not False:
+            left = None if limit is None else max(0.05, limit - (time.monotonic() - began))
+            machine = self._machine(self.best_params_, len(kept), left)
+            started = time.perf_counter()
+            self.best_estimator_ = machine.fit(X_given, y_given, sample_weight)
+            self.refit_time_ = time.perf_counter() - started
+            lam = outcome.best.lam
+            self._report(f"fitted to {len(kept):,} rows: lam {lam:.4g}, {self.refit_time_:.1f} s")
+        self.exponent_, self.search_path_ = outcome.exponent, outcome.path
+        self.stop_reason_ = "time limit" if outcome.cut else "last stage"
+        self.cv_results_ = cv_results(outcome.trials, stages, self._chosen)
+        self.best_score_ = outcome.trial.score if outcome.trial is not None else float("nan")
+        self._set_fitted(field, stages, outcome, weights[kept])
+        return self
+
+    def _shared(self, *names: str) -> dict[str, Any]:
+        """Parameters that the machine takes as they are: those of all searches, and these."""
+        common = ("kernel", "degree", "coef0", "upsilon", "tol", "cache_size", "random_state", "n_jobs")
+        return {name: getattr(self, name) for name in (*common, *names)}
+
+    def _candidates(
+        self,
+        rows: Any,
+        weights: Array,
+        middle: float,
+        thetas: tuple[float, ...],
+        intercepts: tuple[bool, ...],
+    ) -> Grid:
+        """The grid, with gammas and lams checked; lams "auto" are around the middle."""
+        scaled = not callable(self.kernel) and self.kernel in ("rbf", "poly", "sigmoid", "laplacian")
+        gammas: tuple[float, ...] = (1.0,)
+        if scaled:
+            base = resolve_gamma("scale", rows, weights)
+            gammas = given("gammas", self.gammas, "> 0", lambda v: v > 0) or tuple(base * g for g in GAMMAS)
+        lams = given("lams", self.lams, "> 0", lambda v: v > 0) or tuple(middle * k for k in LAMS)
+        free_gamma = scaled and isinstance(self.gammas, str)
+        return Grid(gammas, lams, thetas, intercepts, free_gamma, isinstance(self.lams, str))
+
+    def _scorer(self) -> Any:
+        return None if self.scoring is None else get_scorer(self.scoring)
+
+    def _precomputed(self) -> bool:
+        return isinstance(self.kernel, str) and self.kernel == "precomputed"
+
+    def _report(self, line: str) -> None:
+        if self.verbose:
+            print(f"[sodm] {line}", flush=True)
+
+    # ---------------------------------------------------------------------------------------- decisions
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """What the machine fitted to all rows predicts for each row of X."""
+        check_is_fitted(self, "best_estimator_")
+        return self.best_estimator_.predict(X)
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """What the splitter and the scorer ask for."""
+        router = MetadataRouter(owner=type(self).__name__)
+        splitter = self.cv if hasattr(self.cv, "split") else KFold()  # numbers and lists ask for nothing
+        router.add(splitter=splitter, method_mapping=MethodMapping().add(caller="fit", callee="split"))
+        if self.scoring is not None:
+            scored = MethodMapping().add(caller="fit", callee="score")
+            router.add(scorer=self._scorer(), method_mapping=scored)
+        return router
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = not self._precomputed()
+        tags.input_tags.pairwise = self._precomputed()
+        return tags
+
+
+def given(name: str, values: Any, must_be: str, holds: Callable[[Any], bool]) -> tuple[float, ...]:
+    """Candidates of a user's, checked and without repeats; empty for "auto"."""
+    if isinstance(values, str):
+        check_choice(name, values, ("auto",))
+        return ()
+    listed = tuple(dict.fromkeys(np.atleast_1d(np.asarray(values)).tolist()))
+    if not listed:
+        raise ValueError(f"{name} must have one value or more, or be 'auto'.")
+    for value in listed:
+        check_number(f"each of {name}", value, must_be, holds)
+    return tuple(float(value) for value in sorted(listed))
