@@ -153,13 +153,22 @@ void bind_kernels(nb::module_& m) {
         .def(
             "rounding",
             [](const Points& points) {
-                Rounding r =
-                    std::visit([&](const auto& set) { return rounding(*set, points.kernel); }, points.set);
+                Rounding r = points.rounding();
                 const std::size_t n = r.p.size();
                 return std::make_tuple(to_numpy(std::move(r.p), {n}), to_numpy(std::move(r.q), {n}), r.pair,
                                        r.each, r.one);
             },
             "p, q, pair, each, one of `Rounding`: how far computed kernel values can be from true ones.")
+        .def(
+            "rounding_of_diagonal",
+            [](const Points& points) {
+                const Rounding& r = points.rounding();
+                double largest = 0;
+                for (std::size_t i = 0; i < r.p.size(); ++i)
+                    largest = std::max(largest, r.pair * r.p[i] * r.p[i] + 2 * r.each * r.q[i] + r.one);
+                return largest;
+            },
+            "How far the values k(x, x) can be off, in units of roundoff.")
         .def_prop_ro("n", &Points::n)
         .def_prop_ro("double", &Points::twice)
         .def_prop_ro("sparse", &Points::sparse, "Whether they are laid out as sparse rows.");

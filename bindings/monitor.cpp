@@ -41,7 +41,11 @@ void end_running_calls() {
 
 }  // namespace
 
-PythonMonitor::PythonMonitor(const StopToken* token) : token_(token) { ++running; }
+PythonMonitor::PythonMonitor(const StopToken* token) : token_(token) {
+    ++running;
+    skip_poll();  // the interpreter has just looked
+    if (token_ && token_->stopped()) request_stop();
+}
 
 PythonMonitor::~PythonMonitor() { --running; }
 

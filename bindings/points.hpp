@@ -5,15 +5,17 @@
 #include <variant>
 
 #include "arrays.hpp"
+#include "kernel/rounding.hpp"
 
 namespace sodm::bindings {
 
 struct Points {
     KernelFunction kernel;
     std::variant<std::shared_ptr<PointSet<float>>, std::shared_ptr<PointSet<double>>> set;
+    mutable std::shared_ptr<const Rounding> known_rounding;  // once it was asked for, with the GIL held
 
     static Points make(const RowsView& view, const KernelFunction& kernel, bool twice, const Points* like) {
-        Points points{kernel, {}};
+        Points points{kernel, {}, {}};
         auto build = [&](auto zero) {
             using T = decltype(zero);
             using Set = std::shared_ptr<PointSet<T>>;
@@ -26,6 +28,12 @@ struct Points {
         else
             points.set = build(0.0f);
         return points;
+    }
+    const Rounding& rounding() const {
+        if (!known_rounding)
+            known_rounding = std::make_shared<const Rounding>(
+                std::visit([&](const auto& own) { return sodm::rounding(*own, kernel); }, set));
+        return *known_rounding;
     }
     bool twice() const { return set.index() == 1; }
     bool sparse() const {

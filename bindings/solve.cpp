@@ -2,12 +2,9 @@
 #include "exact/solve.hpp"
 
 #include <nanobind/stl/function.h>
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
-
-#include <optional>
 
 #include "module.hpp"
+#include "solver_arguments.hpp"
 #include "sources.hpp"
 
 namespace sodm::bindings {
@@ -22,69 +19,48 @@ struct Result {
     double kernel_seconds;
 };
 
-Result solve(const SourceArgument& source_argument, Matrix signs, Vector weights, const std::string& loss,
-             double lam, double upsilon, double theta, const std::string& method, double tol,
-             double violation, int max_iter, std::size_t cache_bytes, std::uint64_t seed, int n_threads,
-             std::optional<Matrix> start, std::optional<nb::callable> progress, const StopToken* stop,
-             std::optional<Matrix> start_decision, std::optional<Matrix> offset, double aim) {
+Result solve(const SourceArgument& source_argument, Matrix signs, Vector weights, const LossNumbers& loss,
+             const SolveOptions& how, std::optional<Matrix> start, std::optional<Matrix> start_decision,
+             std::optional<Matrix> offset) {
     const AnySource any = source_argument.any;
     const Index n = size_of(any);
     if (static_cast<Index>(signs.shape(1)) != n || static_cast<Index>(weights.shape(0)) != n)
         throw std::invalid_argument("signs and weights must have one entry per row of the source");
-    if (start && (start->shape(0) != signs.shape(0) || start->shape(1) != signs.shape(1)))
-        throw std::invalid_argument("start must have the shape of signs");
-    if (start_decision &&
-        (start_decision->shape(0) != signs.shape(0) || start_decision->shape(1) != signs.shape(1)))
-        throw std::invalid_argument("start_decision must have the shape of signs");
-    if (offset && (offset->shape(0) != signs.shape(0) || offset->shape(1) != signs.shape(1)))
-        throw std::invalid_argument("offset must have the shape of signs");
+    const auto given = [&](const std::optional<Matrix>& values, const char* name) -> const double* {
+        if (!values) return nullptr;
+        if (values->shape(0) != signs.shape(0) || values->shape(1) != signs.shape(1))
+            throw std::invalid_argument(std::string(name) + " must have the shape of signs");
+        return values->data();
+    };
     Problem problem;
     problem.n = n;
     problem.count = static_cast<int>(signs.shape(0));
     problem.signs = signs.data();
     problem.weights = weights.data();
-    problem.start = start ? start->data() : nullptr;
-    problem.start_decision = start_decision ? start_decision->data() : nullptr;
-    problem.offset = offset ? offset->data() : nullptr;
-    Options options;
-    options.tol = tol;
-    options.aim = aim > 0 ? std::min(aim, tol) : tol;
-    options.violation = violation;
-    options.max_iter = max_iter;
-    options.cache_bytes = cache_bytes;
-    options.seed = seed;
-    if (progress)
-        options.progress = [&progress](const Progress& p) {
-            nb::gil_scoped_acquire gil;
-            nb::dict record;
-            record["stage"] = p.stage;
-            record["rows"] = p.rows;
-            record["iteration"] = p.iteration;
-            record["gap"] = p.gap;
-            record["violation"] = p.violation;
-            (*progress)(record);
-        };
-    double total = 0;
-    for (Index i = 0; i < n; ++i) total += problem.weights[i];
+    problem.start = given(start, "start");
+    problem.start_decision = given(start_decision, "start_decision");
+    problem.offset = given(offset, "offset");
+    const Options options = how.for_core();
+    const double total = sum_of(weights);
 
     nb::gil_scoped_release nogil;
-    PythonMonitor monitor(stop);
-    Threads threads(n_threads, &monitor);
+    PythonMonitor monitor(how.stop);
+    Threads threads(how.n_threads, &monitor);
     return with_source(any, [&](const auto& source, bool maybe_indefinite) {
         problem.maybe_indefinite = maybe_indefinite;
-        const OdmLoss odm = loss == "targets" ? OdmLoss::of_targets(lam, upsilon, theta, total)
-                                              : OdmLoss(lam, upsilon, theta, total);
-        Solution solution = loss == "hinge"
-                                ? solve_coordinate(source, problem, HingeLoss(lam, total), options, threads)
-                                : solve_odm(method, source, problem, odm, options, threads);
+        Solution solution =
+            loss.hinge() ? solve_coordinate(source, problem, loss.as_hinge(total), options, threads)
+                         : solve_odm(how.method, source, problem, loss.as_odm(total), options, threads);
         return Result{std::move(solution), n, problem.count, source.evaluations(), source.seconds()};
     });
 }
 
-template <class T>
-auto copy_out(const std::vector<T>& values, std::initializer_list<std::size_t> shape) {
-    std::vector<T> copy = values;
-    return to_numpy(std::move(copy), shape);
+// An array of the solution with a row for each machine.
+auto matrix(std::vector<double> Solution::* member) {
+    return [member](const Result& r) {
+        return copy_out(r.solution.*member,
+                        {static_cast<std::size_t>(r.count), static_cast<std::size_t>(r.n)});
+    };
 }
 
 }  // namespace
@@ -117,54 +93,35 @@ void bind_solve(nb::module_& m) {
             },
             nb::arg("diagonal"), nb::arg("offset"), nb::arg("function"), nb::arg("double") = false);
 
-    nb::class_<Result>(m, "Result")
-        .def_prop_ro(
-            "duals",
-            [](const Result& r) {
-                return copy_out(r.solution.duals,
-                                {static_cast<std::size_t>(r.count), static_cast<std::size_t>(r.n)});
+    nb::class_<LossNumbers>(m, "LossNumbers")
+        .def(
+            "__init__",
+            [](LossNumbers* self, const std::string& name, double lam, double upsilon, double theta) {
+                new (self) LossNumbers{name, lam, upsilon, theta};
             },
-            nb::rv_policy::automatic)
-        .def_prop_ro(
-            "decision",
-            [](const Result& r) {
-                return copy_out(r.solution.decision,
-                                {static_cast<std::size_t>(r.count), static_cast<std::size_t>(r.n)});
+            nb::arg("name"), nb::arg("lam"), nb::arg("upsilon") = 1.0, nb::arg("theta") = 0.0);
+    nb::class_<SolveOptions>(m, "SolveOptions")
+        .def(
+            "__init__",
+            [](SolveOptions* self, const std::string& method, double tol, double violation, int max_iter,
+               std::size_t cache_bytes, std::uint64_t seed, int n_threads, double aim,
+               std::optional<nb::callable> progress, const StopToken* stop) {
+                new (self) SolveOptions{method,      tol,  aim,       violation,           max_iter,
+                                        cache_bytes, seed, n_threads, std::move(progress), stop};
             },
-            nb::rv_policy::automatic)
-        .def_prop_ro(
-            "objective",
-            [](const Result& r) { return copy_out(r.solution.objective, {r.solution.objective.size()}); },
-            nb::rv_policy::automatic)
-        .def_prop_ro(
-            "gap", [](const Result& r) { return copy_out(r.solution.gap, {r.solution.gap.size()}); },
-            nb::rv_policy::automatic)
-        .def_prop_ro(
-            "violation",
-            [](const Result& r) { return copy_out(r.solution.violation, {r.solution.violation.size()}); },
-            nb::rv_policy::automatic)
-        .def_prop_ro(
-            "iterations",
-            [](const Result& r) { return copy_out(r.solution.iterations, {r.solution.iterations.size()}); },
-            nb::rv_policy::automatic)
-        .def_prop_ro(
-            "converged",
-            [](const Result& r) {
-                std::vector<int> flags(r.solution.converged.begin(), r.solution.converged.end());
-                return copy_out(flags, {flags.size()});
-            },
-            nb::rv_policy::automatic)
-        .def_prop_ro("method", [](const Result& r) { return r.solution.method; })
-        .def_prop_ro("shift", [](const Result& r) { return r.solution.shift; })
-        .def_ro("evaluations", &Result::evaluations)
-        .def_ro("kernel_seconds", &Result::kernel_seconds);
+            nb::arg("method"), nb::arg("tol"), nb::arg("violation"), nb::arg("max_iter"),
+            nb::arg("cache_bytes"), nb::arg("seed"), nb::arg("n_threads"), nb::arg("aim") = 0.0,
+            nb::arg("progress").none() = nb::none(), nb::arg("stop").none() = nb::none(),
+            nb::keep_alive<1, 11>());
+
+    bind_result<Result>(m, "Result")
+        .def_prop_ro("duals", matrix(&Solution::duals), nb::rv_policy::automatic)
+        .def_prop_ro("decision", matrix(&Solution::decision), nb::rv_policy::automatic)
+        .def_prop_ro("shift", [](const Result& r) { return r.solution.shift; });
 
     m.def("solve", &solve, nb::arg("source"), nb::arg("signs"), nb::arg("weights"), nb::arg("loss"),
-          nb::arg("lam"), nb::arg("upsilon"), nb::arg("theta"), nb::arg("method"), nb::arg("tol"),
-          nb::arg("violation"), nb::arg("max_iter"), nb::arg("cache_bytes"), nb::arg("seed"),
-          nb::arg("n_threads"), nb::arg("start").none(), nb::arg("progress").none(),
-          nb::arg("stop").none() = nb::none(), nb::arg("start_decision").none() = nb::none(),
-          nb::arg("offset").none() = nb::none(), nb::arg("aim") = 0.0);
+          nb::arg("options"), nb::arg("start").none() = nb::none(),
+          nb::arg("start_decision").none() = nb::none(), nb::arg("offset").none() = nb::none());
 }
 
 }  // namespace sodm::bindings

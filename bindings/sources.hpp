@@ -55,31 +55,38 @@ typename FunctionKernel<T>::Function python_kernel(const FunctionSource& source)
     };
 }
 
+inline bool is_double(const AnySource& any) {
+    if (auto* points = std::get_if<const Points*>(&any)) return (*points)->twice();
+    if (auto* matrix = std::get_if<const MatrixSource*>(&any)) return (*matrix)->twice;
+    return std::get<const FunctionSource*>(any)->twice;
+}
+
+// The kernel values behind a Python source of this precision.
+template <class T>
+std::unique_ptr<KernelSource<T>> make_source(const AnySource& any) {
+    if (auto* points = std::get_if<const Points*>(&any)) {
+        const PointSet<T>& set = *std::get<std::shared_ptr<PointSet<T>>>((*points)->set);
+        return std::make_unique<PointKernel<T>>((*points)->kernel, set, set);
+    }
+    if (auto* matrix = std::get_if<const MatrixSource*>(&any))
+        return std::make_unique<MatrixKernel<T>>((*matrix)->view, (*matrix)->offset, (*matrix)->among());
+    const FunctionSource& function = *std::get<const FunctionSource*>(any);
+    const auto n = static_cast<Index>(function.diagonal.size());
+    return std::make_unique<FunctionKernel<T>>(n, n, function.diagonal, function.offset,
+                                               python_kernel<T>(function));
+}
+
+inline bool maybe_indefinite(const AnySource& any) {
+    if (auto* points = std::get_if<const Points*>(&any)) return !(*points)->kernel.positive_definite();
+    if (auto* matrix = std::get_if<const MatrixSource*>(&any)) return !(*matrix)->definite;
+    return true;
+}
+
 // Calls f with the KernelSource<T> behind a Python source, and whether its matrix may be indefinite.
 template <class F>
 auto with_source(const AnySource& any, F f) {
-    if (auto* points = std::get_if<const Points*>(&any)) {
-        const Points& p = **points;
-        if (p.twice()) {
-            PointKernel<double> source(p.kernel, *std::get<1>(p.set), *std::get<1>(p.set));
-            return f(source, !p.kernel.positive_definite());
-        }
-        PointKernel<float> source(p.kernel, *std::get<0>(p.set), *std::get<0>(p.set));
-        return f(source, !p.kernel.positive_definite());
-    }
-    if (auto* matrix = std::get_if<const MatrixSource*>(&any)) {
-        const MatrixSource& m = **matrix;
-        if (m.twice) return f(MatrixKernel<double>(m.view, m.offset, m.among()), !m.definite);
-        return f(MatrixKernel<float>(m.view, m.offset, m.among()), !m.definite);
-    }
-    const FunctionSource& function = **std::get_if<const FunctionSource*>(&any);
-    const auto n = static_cast<Index>(function.diagonal.size());
-    if (function.twice)
-        return f(
-            FunctionKernel<double>(n, n, function.diagonal, function.offset, python_kernel<double>(function)),
-            true);
-    return f(FunctionKernel<float>(n, n, function.diagonal, function.offset, python_kernel<float>(function)),
-             true);
+    if (is_double(any)) return f(*make_source<double>(any), maybe_indefinite(any));
+    return f(*make_source<float>(any), maybe_indefinite(any));
 }
 
 inline Index size_of(const AnySource& any) {

@@ -28,11 +28,16 @@ void spin_until(const Condition& condition) {
 #endif
     }
 }
+
+long long now_ns() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
+
 }  // namespace
+
+void Monitor::skip_poll() { last_poll_ns_ = now_ns(); }
 
 void Monitor::check() {
     if (stop_requested()) throw Interrupted();
-    const long long now = std::chrono::steady_clock::now().time_since_epoch().count();
+    const long long now = now_ns();
     if (now - last_poll_ns_ < 50'000'000) return;
     last_poll_ns_ = now;
     poll();
@@ -160,15 +165,22 @@ void Threads::run(std::size_t n, const std::function<void(std::size_t, int)>& ta
     }
 }
 
-int resolve_threads(int requested) {
-    int available = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+namespace {
+
+int available_cores() {
 #ifdef __linux__
     cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) == 0) available = std::max(1, CPU_COUNT(&set));
+    if (sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
 #endif
+    return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));  // reads files
+}
+
+}  // namespace
+
+int resolve_threads(int requested) {
     if (requested > 0) return requested;
     if (requested == 0) return 1;
-    return std::max(1, available + 1 + requested);
+    return std::max(1, available_cores() + 1 + requested);
 }
 
 }  // namespace sodm

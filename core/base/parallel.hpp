@@ -31,6 +31,10 @@ class Monitor {
     // Called by the coordinating thread now and then: polls at most every 50 ms, throws if asked to stop.
     void check();
 
+  protected:
+    // As if it had polled just now: for those who know that there is nothing to see yet.
+    void skip_poll();
+
   private:
     std::atomic<bool> stop_{false};
     long long last_poll_ns_ = 0;

@@ -22,7 +22,7 @@ std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 template <class Loss>
 class Certifier {
   public:
-    Certifier(const KernelSource<double>& exact, const Rounding& rounding, const FoundMachine& machine,
+    Certifier(const ExactValues& exact, const Rounding& rounding, const FoundMachine& machine,
               const Loss& loss, Threads& threads)
         : exact_(exact), machine_(machine), loss_(loss), threads_(threads), spread_(at(machine.n)) {
         double total = 0, by_p = 0, by_q = 0;
@@ -42,6 +42,10 @@ class Certifier {
     }
 
     Certificate run(double tol) {
+        Values errors(at(machine_.n));
+        for (std::size_t i = 0; i < errors.size(); ++i) errors[i] = machine_.unit * spread_[i];
+        const Certificate at_once = bound(errors);
+        if (at_once.gap <= tol) return at_once;
         std::vector<Index> seen;
         const auto count = static_cast<Index>(support_.size());
         const Index step = count <= kNotMany ? 1 : (count + kSeen - 1) / kSeen;
@@ -52,7 +56,6 @@ class Certifier {
             const double size = std::max(machine_.unit * spread_[at(seen[k])], 1e-300);
             off = std::max(off, std::fabs(machine_.decision[seen[k]] - anew[k]) / size);
         }
-        Values errors(at(machine_.n));
         for (std::size_t i = 0; i < errors.size(); ++i)
             errors[i] = (kDoubleUnit + kSafety * off * machine_.unit) * spread_[i];
         take(seen, anew, errors);
@@ -68,7 +71,7 @@ class Certifier {
   private:
     Values values(const std::vector<Index>& rows) const {
         Values out(rows.size());
-        kernel_apply(exact_, Subset{support_.data(), static_cast<Index>(support_.size())},
+        kernel_apply(exact_(), Subset{support_.data(), static_cast<Index>(support_.size())},
                      Subset{rows.data(), static_cast<Index>(rows.size())}, coefficients_.data(), 1,
                      out.data(), threads_);
         return out;
@@ -96,13 +99,13 @@ class Certifier {
             const double m = margin(i), g = machine_.duals[i], s = machine_.weights[i], e = errors[at(i)];
             young += std::max(loss_.young(m - e, g, s), loss_.young(m + e, g, s));
             out.objective += g * m / 2 + loss_.primal(m, s);
-            out.violation = std::max(out.violation, loss_.violation(m, g, s, exact_.diagonal(i)));
+            out.violation = std::max(out.violation, loss_.violation(m, g, s, machine_.diagonal[i]));
         }
         out.gap = young / std::max(std::fabs(out.objective), 1e-300);
         return out;
     }
 
-    const KernelSource<double>& exact_;
+    const ExactValues& exact_;
     FoundMachine machine_;
     const Loss& loss_;
     Threads& threads_;
@@ -113,14 +116,14 @@ class Certifier {
 }  // namespace
 
 template <class Loss>
-Certificate certify(const KernelSource<double>& exact, const Rounding& rounding, const FoundMachine& machine,
+Certificate certify(const ExactValues& exact, const Rounding& rounding, const FoundMachine& machine,
                     const Loss& loss, double tol, Threads& threads) {
     return Certifier<Loss>(exact, rounding, machine, loss, threads).run(tol);
 }
 
-template Certificate certify(const KernelSource<double>&, const Rounding&, const FoundMachine&,
-                             const OdmLoss&, double, Threads&);
-template Certificate certify(const KernelSource<double>&, const Rounding&, const FoundMachine&,
-                             const HingeLoss&, double, Threads&);
+template Certificate certify(const ExactValues&, const Rounding&, const FoundMachine&, const OdmLoss&, double,
+                             Threads&);
+template Certificate certify(const ExactValues&, const Rounding&, const FoundMachine&, const HingeLoss&,
+                             double, Threads&);
 
 }  // namespace sodm

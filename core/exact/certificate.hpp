@@ -2,6 +2,8 @@
 // same for rows that are not all at hand in double.
 #pragma once
 
+#include <functional>
+
 #include "base/loss.hpp"
 #include "base/parallel.hpp"
 #include "kernel/rounding.hpp"
@@ -20,15 +22,19 @@ struct FoundMachine {
     const double* signs = nullptr;
     const double* weights = nullptr;
     const double* duals = nullptr;
+    const double* diagonal = nullptr;  // k(x, x)
     double* decision = nullptr;  // f as the solver knows it; in double afterwards where it was computed anew
     double unit = 0;             // the roundoff of the solver's kernel values
 };
 
-// Looks at the machine: margins of support vectors are computed anew in double, from `exact`, and tell what
-// the solver's are worth; if the gap cannot be shown to be within `tol` by that, all margins that count are.
-// `rounding` compares the errors of the rows.
+// Kernel values of the same rows in double, made when they are asked for.
+using ExactValues = std::function<const KernelSource<double>&()>;
+
+// Looks at the machine. Most often the gap is shown to be within `tol` by what `rounding` allows the margins
+// to be off, and no more is computed. If not, margins of support vectors are computed anew in double, from
+// `exact`, and tell what the solver's are worth; if that does not show it either, all margins that count are.
 template <class Loss>
-Certificate certify(const KernelSource<double>& exact, const Rounding& rounding, const FoundMachine& machine,
+Certificate certify(const ExactValues& exact, const Rounding& rounding, const FoundMachine& machine,
                     const Loss& loss, double tol, Threads& threads);
 
 }  // namespace sodm

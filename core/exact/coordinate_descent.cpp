@@ -40,23 +40,28 @@ struct Machine {
     double base_at(std::size_t i) const { return offset ? y[i] * offset[i] : 0.0; }
 };
 
+// The violation is looked at only where the gap is within `enough`, and is infinite elsewhere.
 template <class Loss>
-void assess(Machine<Loss>& machine, const double* weights, const Loss& loss) {
+void assess(Machine<Loss>& machine, const double* weights, const Loss& loss, double enough = HUGE_VAL) {
     double reg = 0, primal = 0, dual = 0, violation = 0;
     for (std::size_t i = 0; i < machine.g.size(); ++i) {
         const double m = machine.y[i] * machine.f[i], g = machine.g[i], s = weights[i];
         reg += g * m;
         primal += loss.primal(m, s);
         dual += loss.dual(g, s);
-        violation = std::max(violation, loss.violation(m, g, s, machine.q[i]));
     }
     double of_offset = 0;  // o'g, which `reg` has beside g'Qg
     for (std::size_t i = 0; machine.offset && i < machine.g.size(); ++i)
         of_offset += machine.g[i] * machine.offset[i];
     machine.objective = (reg - of_offset) / 2 + primal;
     machine.gap = (reg + primal + dual) / std::max(std::fabs(machine.objective), 1e-300);
-    machine.violation = violation;
     if (!std::isfinite(machine.objective)) throw std::invalid_argument(kNotFinite);
+    machine.violation = HUGE_VAL;
+    if (machine.gap > enough) return;
+    for (std::size_t i = 0; i < machine.g.size(); ++i)
+        violation = std::max(
+            violation, loss.violation(machine.y[i] * machine.f[i], machine.g[i], weights[i], machine.q[i]));
+    machine.violation = violation;
 }
 
 template <class T, class Loss>
@@ -178,8 +183,9 @@ class Descent {
                 machine.f.data()};
             machine.iterations =
                 sweep(rows, loss_, 1e-14, options_.max_iter, random, threads_, worker, alone, [&] {
-                    assess(machine, problem_.weights, loss_);
-                    if (worker == 0 && options_.progress)
+                    const bool shown = worker == 0 && options_.progress;
+                    assess(machine, problem_.weights, loss_, shown ? HUGE_VAL : options_.tol);
+                    if (shown)
                         options_.progress(Progress{"dcd", n_, ++reports_, machine.gap, machine.violation});
                     return finished(machine);
                 });

@@ -63,9 +63,9 @@ int sweep(const SweepRows<T>& rows, const Loss& loss, double tol, int max_sweeps
             for (int round = 0; round < (count > 1 ? kStepsInChunk : 1); ++round)
                 for (Index r = 0; r < count; ++r) {
                     const Index i = ids[r];
-                    const double u = y[i] * at[r];
+                    const double u = y[i] * at[r], to = loss.prox(q[i] * g[i] - u, q[i], s[i]);
                     if (round == 0) {
-                        const double violation = loss.violation(u, g[i], s[i], q[i]);
+                        const double violation = loss.moved(g[i], to, q[i], s[i]);
                         worst = std::max(worst, violation);
                         // Settled by a wider margin than anything still moves: leave it out until the final
                         // check.
@@ -78,7 +78,7 @@ int sweep(const SweepRows<T>& rows, const Loss& loss, double tol, int max_sweeps
                     } else if (left_out[r]) {
                         continue;
                     }
-                    const double step = loss.prox(q[i] * g[i] - u, q[i], s[i]) - g[i];
+                    const double step = to - g[i];
                     if (step == 0) continue;
                     g[i] += step;
                     const double by = step * y[i];

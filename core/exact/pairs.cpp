@@ -4,10 +4,10 @@
 #include <limits>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <type_traits>
 
 #include "base/relay.hpp"
-#include "exact/certificate.hpp"
 #include "kernel/products.hpp"
 #include "kernel/selected_rows.hpp"
 
@@ -160,7 +160,7 @@ class PairSolver {
         out_.shift[pair] = found.shift;
         out_.iterations[pair] = found.iterations[0];
         out_.converged[pair] = found.converged[0];
-        if (certificates_.exact) show(pair, own, found, alone);
+        if (certificates_.exact) show(pair, own, found, source, alone);
         for (std::size_t i = 0; i < own.rows.size(); ++i) {
             out_.duals[at(own.place[i])] = found.duals[i];
             out_.decision[at(own.place[i])] = found.decision[i];
@@ -168,8 +168,16 @@ class PairSolver {
         return found.method;
     }
 
-    void show(std::size_t pair, const PairRows& own, Solution& found, Threads& alone) {
-        const SelectedRows<double> exact(*certificates_.exact, own.rows);
+    void show(std::size_t pair, const PairRows& own, Solution& found, const KernelSource<T>& source,
+              Threads& alone) {
+        std::optional<SelectedRows<double>> selected;
+        const ExactValues exact = [&]() -> const KernelSource<double>& {
+            if (!selected) selected.emplace(certificates_.exact(), own.rows);
+            return *selected;
+        };
+        std::vector<double> diagonal(own.rows.size());
+        for (std::size_t i = 0; i < diagonal.size(); ++i)
+            diagonal[i] = source.diagonal(static_cast<Index>(i));
         const Rounding& all = *certificates_.rounding;
         Rounding rounding;
         rounding.pair = all.pair;
@@ -184,6 +192,7 @@ class PairSolver {
         machine.signs = own.signs.data();
         machine.weights = own.weights.data();
         machine.duals = found.duals.data();
+        machine.diagonal = diagonal.data();
         machine.decision = found.decision.data();
         machine.unit = std::numeric_limits<T>::epsilon() / 2;
         const Certificate shown = certify(exact, rounding, machine, loss_, certificates_.tol, alone);

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "exact/certificate.hpp"
 #include "exact/solve.hpp"
-#include "kernel/rounding.hpp"
 
 namespace sodm {
 
@@ -27,9 +27,10 @@ struct PairProblem {
     bool share = false;  // keep the kernel values of all rows and take those of the pairs from there
 };
 
-// What a certificate is made from: kernel values in double, and what rounding does to those of the solver.
+// What a certificate is made from: kernel values in double, should it ask for them, and what rounding does to
+// those of the solver.
 struct PairCertificates {
-    const KernelSource<double>* exact = nullptr;
+    ExactValues exact;
     const Rounding* rounding = nullptr;
     double tol = 0, violation = 0;
 };

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "base/linalg.hpp"
 #include "simd/byte_ops.hpp"
 
 namespace sodm {
@@ -24,32 +25,50 @@ constexpr Index kDenseCells = Index(100) << 20;
 // Rows of bytes cost a quarter of dense ones.
 constexpr double kByteDensity = 0.15;
 
+// f(row) for every `step`-th row of a dense array, as what it is: row(k) is its value of feature k.
+template <class F>
+void each_dense_row(const RowsView& view, Index step, F f) {
+    const auto over = [&](const auto* values) {
+        for (Index i = 0; i < view.n; i += step) {
+            const auto* row = values + i * view.row_stride;
+            if (view.feature_stride == 1)
+                f(i, [row](Index k) { return static_cast<double>(row[k]); });
+            else
+                f(i, [row, apart = view.feature_stride](Index k) {
+                    return static_cast<double>(row[k * apart]);
+                });
+        }
+    };
+    if (view.single)
+        over(static_cast<const float*>(view.values));
+    else
+        over(static_cast<const double*>(view.values));
+}
+
 double density(const RowsView& view) {
     if (view.n == 0 || view.features == 0) return 1.0;
     const double cells = static_cast<double>(view.n) * static_cast<double>(view.features);
     if (view.sparse) return static_cast<double>(view.start(view.n) - view.start(0)) / cells;
     // A fixed sample of rows tells enough.
-    const Index step = std::max<Index>(1, view.n / 256);
-    double nonzero = 0, seen = 0;
-    for (Index i = 0; i < view.n; i += step)
-        for (Index k = 0; k < view.features; ++k, ++seen)
-            nonzero += view.value(i * view.row_stride + k * view.feature_stride) != 0;
-    return nonzero / seen;
+    Index nonzero = 0, seen = 0;
+    each_dense_row(view, std::max<Index>(1, view.n / 256), [&](Index, auto value) {
+        for (Index k = 0; k < view.features; ++k) nonzero += value(k) != 0;
+        seen += view.features;
+    });
+    return static_cast<double>(nonzero) / static_cast<double>(seen);
 }
 
 std::vector<double> column_means(const RowsView& view) {
     std::vector<double> mean(static_cast<std::size_t>(view.features), 0.0);
     if (view.n == 0) return mean;
-    for (Index i = 0; i < view.n; ++i) {
-        if (view.sparse) {
+    if (view.sparse)
+        for (Index i = 0; i < view.n; ++i)
             for (Index e = view.start(i); e < view.start(i + 1); ++e)
                 mean[static_cast<std::size_t>(view.index(e))] += view.value(e);
-        } else {
-            for (Index k = 0; k < view.features; ++k)
-                mean[static_cast<std::size_t>(k)] +=
-                    view.value(i * view.row_stride + k * view.feature_stride);
-        }
-    }
+    else
+        each_dense_row(view, 1, [&, sum = mean.data()](Index, auto value) {
+            for (Index k = 0; k < view.features; ++k) sum[k] += value(k);
+        });
     for (double& m : mean) m /= static_cast<double>(view.n);
     return mean;
 }
@@ -110,9 +129,7 @@ double PointSet<T>::square(Index i) const {
     if (bytes.whole) return layout.step * layout.step * bytes.square[r];
     const T* from = layout.sparse ? value.data() + ptr[r] : dense.data() + i * features;
     const Index count = layout.sparse ? ptr[r + 1] - ptr[r] : features;
-    double sum = 0;
-    for (Index k = 0; k < count; ++k) sum += static_cast<double>(from[k]) * static_cast<double>(from[k]);
-    return sum;
+    return sum_of_squares(from, count);
 }
 
 // The largest |x|^2 / 2 of the points as they are laid out; NaN if there is one.
@@ -157,24 +174,20 @@ void PointSet<T>::fill(const RowsView& view, const KernelFunction& kernel) {
     }
     if (bytes.whole) return;
     dense.resize(static_cast<std::size_t>(n * features));
+    std::vector<double> origin = layout.centre;
+    origin.resize(static_cast<std::size_t>(features), 0.0);
+    const double* centre = origin.data();
+    if (!view.sparse)
+        return each_dense_row(view, 1, [&](Index i, auto value_of) {
+            T* row = dense.data() + i * features;
+            for (Index k = 0; k < features; ++k) row[k] = static_cast<T>((value_of(k) - centre[k]) * scale);
+        });
     for (Index i = 0; i < n; ++i) {
         T* row = dense.data() + i * features;
-        if (view.sparse) {
-            for (Index k = 0; k < features; ++k)
-                row[k] = layout.centre.empty()
-                             ? T(0)
-                             : static_cast<T>(-layout.centre[static_cast<std::size_t>(k)] * scale);
-            for (Index e = view.start(i); e < view.start(i + 1); ++e) {
-                const Index k = view.index(e);
-                const double c = layout.centre.empty() ? 0.0 : layout.centre[static_cast<std::size_t>(k)];
-                row[k] = static_cast<T>((view.value(e) - c) * scale);
-            }
-        } else {
-            for (Index k = 0; k < features; ++k) {
-                const double c = layout.centre.empty() ? 0.0 : layout.centre[static_cast<std::size_t>(k)];
-                row[k] =
-                    static_cast<T>((view.value(i * view.row_stride + k * view.feature_stride) - c) * scale);
-            }
+        for (Index k = 0; k < features; ++k) row[k] = static_cast<T>((0.0 - centre[k]) * scale);
+        for (Index e = view.start(i); e < view.start(i + 1); ++e) {
+            const Index k = view.index(e);
+            row[k] = static_cast<T>((view.value(e) - centre[k]) * scale);
         }
     }
 }

@@ -18,30 +18,21 @@ constexpr double kExponential = 6;  // the exponential itself
 template <class T>
 struct Sizes {
     double longest = 0;
-    std::vector<double> square, absolute;  // |x|^2, |x|_1
+    std::vector<double> square, absolute;  // |x|^2; |x|_1 where the kernel goes by it
 
-    explicit Sizes(const PointSet<T>& points) {
+    Sizes(const PointSet<T>& points, bool with_absolute) {
         for (Index i = 0; i < points.n; ++i) {
-            if (points.bytes.whole) {
-                square.push_back(points.square(i));
-                absolute.push_back(0);  // for a kernel that bytes are not for
-                longest = static_cast<double>(points.features);
-                continue;
-            }
+            square.push_back(points.square(i));
             const auto r = static_cast<std::size_t>(i);
             const bool sparse = points.layout.sparse;
+            const Index count = sparse ? points.ptr[r + 1] - points.ptr[r] : points.features;
+            longest = std::max(longest, static_cast<double>(count));
+            if (!with_absolute) continue;
             const T* from =
                 sparse ? points.value.data() + points.ptr[r] : points.dense.data() + i * points.features;
-            const Index count = sparse ? points.ptr[r + 1] - points.ptr[r] : points.features;
-            double two = 0, sum = 0;
-            for (Index k = 0; k < count; ++k) {
-                const double v = static_cast<double>(from[k]);
-                two += v * v;
-                sum += std::fabs(v);
-            }
-            square.push_back(two);
+            double sum = 0;
+            for (Index k = 0; k < count; ++k) sum += std::fabs(static_cast<double>(from[k]));
             absolute.push_back(sum);
-            longest = std::max(longest, static_cast<double>(count));
         }
     }
 };
@@ -50,7 +41,7 @@ struct Sizes {
 
 template <class T>
 Rounding rounding(const PointSet<T>& points, const KernelFunction& kernel) {
-    const Sizes<T> sizes(points);
+    const Sizes<T> sizes(points, kernel.kind == KernelKind::laplacian);
     const std::size_t n = sizes.square.size();
     const double terms = growth(sizes.longest) + kConversion;
     const double sums = growth(kTile) + kConversion;  // of the values of a tile, in the working precision

@@ -43,6 +43,9 @@ class Points:
         p, q, pair, each, one of `Rounding`: how far computed kernel values can be from true ones.
         """
 
+    def rounding_of_diagonal(self) -> float:
+        """How far the values k(x, x) can be off, in units of roundoff."""
+
     @property
     def n(self) -> int: ...
 
@@ -153,13 +156,13 @@ class MatrixSource:
 class FunctionSource:
     def __init__(self, diagonal: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], offset: float, function: Callable, double: bool = False) -> None: ...
 
+class LossNumbers:
+    def __init__(self, name: str, lam: float, upsilon: float = 1.0, theta: float = 0.0) -> None: ...
+
+class SolveOptions:
+    def __init__(self, method: str, tol: float, violation: float, max_iter: int, cache_bytes: int, seed: int, n_threads: int, aim: float = 0.0, progress: Callable | None = None, stop: StopToken | None = None) -> None: ...
+
 class Result:
-    @property
-    def duals(self) -> NDArray[numpy.float64]: ...
-
-    @property
-    def decision(self) -> NDArray[numpy.float64]: ...
-
     @property
     def objective(self) -> NDArray[numpy.float64]: ...
 
@@ -177,25 +180,25 @@ class Result:
 
     @property
     def method(self) -> str: ...
+
+    @property
+    def evaluations(self) -> int: ...
+
+    @property
+    def kernel_seconds(self) -> float: ...
+
+    @property
+    def duals(self) -> NDArray[numpy.float64]: ...
+
+    @property
+    def decision(self) -> NDArray[numpy.float64]: ...
 
     @property
     def shift(self) -> float: ...
 
-    @property
-    def evaluations(self) -> int: ...
-
-    @property
-    def kernel_seconds(self) -> float: ...
-
-def solve(source: Points | MatrixSource | FunctionSource, signs: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], loss: str, lam: float, upsilon: float, theta: float, method: str, tol: float, violation: float, max_iter: int, cache_bytes: int, seed: int, n_threads: int, start: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None, progress: Callable | None, stop: StopToken | None = None, start_decision: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None, offset: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None, aim: float = 0.0) -> Result: ...
+def solve(source: Points | MatrixSource | FunctionSource, signs: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], loss: LossNumbers, options: SolveOptions, start: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None, start_decision: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None, offset: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None) -> Result: ...
 
 class PairResult:
-    @property
-    def duals(self) -> NDArray[numpy.float64]: ...
-
-    @property
-    def decision(self) -> NDArray[numpy.float64]: ...
-
     @property
     def objective(self) -> NDArray[numpy.float64]: ...
 
@@ -204,9 +207,6 @@ class PairResult:
 
     @property
     def violation(self) -> NDArray[numpy.float64]: ...
-
-    @property
-    def shift(self) -> NDArray[numpy.float64]: ...
 
     @property
     def iterations(self) -> NDArray[numpy.int32]: ...
@@ -223,7 +223,19 @@ class PairResult:
     @property
     def kernel_seconds(self) -> float: ...
 
-def solve_pairs(source: Points | MatrixSource | FunctionSource, exact: Points | MatrixSource | FunctionSource | None, codes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_classes: int, pairs: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], loss: str, lam: float, upsilon: float, theta: float, method: str, tol: float, violation: float, shown_tol: float, shown_violation: float, max_iter: int, cache_bytes: int, seed: int, n_threads: int, share: bool, start: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None, progress: Callable | None, stop: StopToken | None = None, start_decision: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None, aim: float = 0.0) -> PairResult: ...
+    @property
+    def duals(self) -> NDArray[numpy.float64]: ...
+
+    @property
+    def decision(self) -> NDArray[numpy.float64]: ...
+
+    @property
+    def shift(self) -> NDArray[numpy.float64]: ...
+
+def solve_pairs(source: Points | MatrixSource | FunctionSource, exact: Callable | None, codes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_classes: int, pairs: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], loss: LossNumbers, options: SolveOptions, shown_tol: float, shown_violation: float, share: bool, start: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None, start_decision: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None) -> PairResult:
+    """
+    `exact` makes the same rows' source in double, when certificates ask for it; without it there are none.
+    """
 
 class PathTask:
     def __init__(self, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], signs: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], offset: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None, lams: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], start: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None, held: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None: ...

@@ -149,7 +149,7 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):
         self.classes_ = trained.classes
         self.lam_ = float(problem.loss.lam)
         self._set_expansion(problem, trained.result, kept, problem.signs * trained.result.duals)
-        support = np.flatnonzero(np.any(trained.result.duals != 0, axis=0))
+        support = trained.result.duals.any(axis=0)
         counts = np.bincount(problem.codes[support], minlength=len(self.classes_))
         self.n_support_ = counts.astype(np.int32)
         sums = pair_sums(self.dual_coef_, self.n_support_) if problem.pairs else row_sums(self.dual_coef_)

@@ -11,7 +11,6 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -145,7 +144,8 @@ class KernelMachine(BaseEstimator):
             context = self._context(progress.callback, engine, evaluation)
             trained = self._trainer().train(problem, context)
             self._set_fitted(problem, trained, kept)
-            progress.done(self._summary(trained.result, time.perf_counter() - began))
+            if progress.callback is not None:
+                progress.done(self._summary(trained.result, time.perf_counter() - began))
         self._warn(trained.result)
         return self
 
@@ -226,17 +226,16 @@ class KernelMachine(BaseEstimator):
         coefficients: NDArray[np.float64],
     ) -> None:
         """Support vectors with these coefficients (of all rows), and the numbers of the fit."""
-        at = np.flatnonzero(np.any(result.duals != 0, axis=0))
-        codes = problem.codes[at] if problem.pairs else np.zeros(len(at), dtype=np.int64)
-        order = np.lexsort((kept[at], codes))  # those of pairs class by class, as in SVC
-        at, codes = at[order], codes[order]
+        at = np.flatnonzero(result.duals.any(axis=0))
+        keys = (kept[at], problem.codes[at]) if problem.pairs else (kept[at],)
+        at = at[np.lexsort(keys)]  # those of pairs class by class, as in SVC
         precomputed = self.kernel == "precomputed"
         self.support_ = kept[at]
         # Never a view of the caller's array, which may change after the fit.
         self.support_vectors_ = np.empty((0, 0)) if precomputed else problem.rows[at]
         self.dual_coef_ = coefficients[:, at]
         if self.kernel == "linear" and problem.pairs:
-            self.coef_ = linear_coefficients(self.dual_coef_, codes, self.support_vectors_)
+            self.coef_ = linear_coefficients(self.dual_coef_, problem.codes[at], self.support_vectors_)
         elif self.kernel == "linear":
             self.coef_ = np.asarray(
                 safe_sparse_dot(self.dual_coef_, self.support_vectors_, dense_output=True)
@@ -249,7 +248,9 @@ class KernelMachine(BaseEstimator):
         self.objective_ = _scalar_if_one(result.objective)
         self.n_kernel_evaluations_ = int(result.n_kernel_evaluations)
         # Coefficients that could not be found in single precision are of no use in it either.
-        self._restore(replace(problem.kernel, offset=0.0), result.precision or self.precision)
+        kernel = problem.kernel
+        own = Kernel(kernel.name, kernel.gamma, kernel.degree, kernel.coef0)  # without an offset
+        self._restore(own, result.precision or self.precision)
 
     def _restore(self, kernel: Kernel, precision: Precision) -> None:
         """What deciding needs besides the public attributes; completes a machine read from a file."""
@@ -374,7 +375,7 @@ class KernelMachine(BaseEstimator):
                 UserWarning,
                 stacklevel=4,
             )
-        if np.all(result.converged):
+        if result.converged.all():
             return
         worst = int(np.argmax(np.where(result.converged, -np.inf, result.gap)))
         which = f" for {self._name_of(worst)}" if len(result.gap) > 1 else ""

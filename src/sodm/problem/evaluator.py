@@ -49,6 +49,10 @@ class KernelEvaluator:
         """Whether rows are rows of the kernel matrix."""
         return self.kernel.name == "precomputed"
 
+    def in_double(self) -> KernelEvaluator:
+        """The same in double precision."""
+        return KernelEvaluator(self.kernel, "double", self.n_threads)
+
     def block(self, A: Any, B: Any) -> NDArray[np.float64]:
         """The matrix K(A, B) of two sets of rows or prepared points; of a "precomputed" kernel, A itself."""
         if not self.kernel.compiled:

@@ -11,7 +11,7 @@ Then
 from __future__ import annotations
 
 from functools import lru_cache
-from itertools import pairwise
+from itertools import accumulate, combinations, pairwise
 from math import fsum
 from typing import Any
 
@@ -66,9 +66,10 @@ def row_sums(values: Array) -> Array:
 
 def pair_sums(coefficients: Array, counts: NDArray[Any]) -> Array:
     """The sums of the coefficients of each pair, support vectors class by class, so many of each class."""
-    bounds = np.concatenate([[0], np.cumsum(counts)]).tolist()
-    of_class = [row_sums(coefficients[:, a:b]) for a, b in pairwise(bounds)]
-    return sums_of_pairs(np.stack(of_class)[:, :, None])[:, 0]
+    bounds = list(pairwise(accumulate(counts.tolist(), initial=0)))
+    rows = coefficients.tolist()
+    sums = [[fsum(row[a:b]) for row in rows] for a, b in bounds]
+    return np.array([sums[c][d - 1] + sums[d][c] for c, d in combinations(range(len(counts)), 2)])
 
 
 def votes(decision: Array, n_classes: int) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -53,7 +54,7 @@ class Problem:
     def __post_init__(self) -> None:
         object.__setattr__(self, "rows", as_row_set(self.rows))
 
-    @property
+    @cached_property
     def codes(self) -> NDArray[np.int64]:
         """The number of the class of each row."""
         return class_codes(self.signs, self.pairs)

@@ -21,8 +21,10 @@ def array_variance(X: Any, shares: Array) -> float:
     if sparse.issparse(X):
         return csr_variance(X, shares)
     # A NumPy scalar, so that single precision is not subtracted in single precision.
-    mean = np.float64(sum(float(shares[s] @ X[s].mean(axis=1, dtype=np.float64)) for s in chunks(n, d)))
-    return sum(float(shares[s] @ ((X[s] - mean) ** 2).mean(axis=1, dtype=np.float64)) for s in chunks(n, d))
+    mean = np.float64(sum(float(shares[s] @ X[s].sum(axis=1, dtype=np.float64)) for s in chunks(n, d)) / d)
+    return (
+        sum(float(shares[s] @ np.square(X[s] - mean).sum(axis=1, dtype=np.float64)) for s in chunks(n, d)) / d
+    )
 
 
 def variance_from_moments(

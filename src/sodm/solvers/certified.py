@@ -12,7 +12,7 @@ from sodm.problem.evaluator import KernelEvaluator
 from sodm.problem.losses import Loss, TargetLoss
 from sodm.solvers.certificate import Certifier
 from sodm.solvers.exact import solve, violation_tolerance
-from sodm.solvers.pair_batch import PairBatch, fits_batch
+from sodm.solvers.pair_batch import PairBatch, most_rows
 from sodm.solvers.result import SolveResult
 from sodm.solvers.rounding import Rounding
 
@@ -50,7 +50,7 @@ def solve_certified(
     """
     small = signs.size * signs.shape[1] < WORTH_THREADS
     if small:
-        evaluator = replace(evaluator, n_threads=1)
+        evaluator = KernelEvaluator(evaluator.kernel, evaluator.precision, 1)
     first: SolveResult | None = None
     plain = options.get("progress") is None and options.get("offset") is None
     if small and plain and len(signs) == 1 and not isinstance(loss, TargetLoss):
@@ -59,11 +59,11 @@ def solve_certified(
         )
     if first is None:
         first = _certified_once(evaluator, rows, signs, weights, loss, tol=tol, max_iter=max_iter, **options)
-    left = max_iter - int(np.max(first.n_iter))
-    if np.all(first.converged) or first.precision == "double" or first.ridge_shift > 0 or left <= 0:
+    left = max_iter - int(first.n_iter.max())
+    if first.converged.all() or first.precision == "double" or first.ridge_shift > 0 or left <= 0:
         return first
     options |= {"start": first.duals, "start_decision": None, "aim": None}
-    double = replace(evaluator, precision="double")
+    double = evaluator.in_double()
     second = _certified_once(double, rows, signs, weights, loss, tol=tol, max_iter=left, **options)
     better = second if np.max(second.gap) <= NO_WORSE * np.max(first.gap) else first
     return replace(
@@ -95,7 +95,7 @@ def _certified_in_core(
 
     It is solved to `tol`: of `aim`, which is for many rows, nothing is asked.
     """
-    if not fits_batch(evaluator, rows, signs.shape[1], cache_bytes):
+    if signs.shape[1] > most_rows(evaluator, rows, cache_bytes):
         return None
     batch = PairBatch(evaluator, rows, signs, weights, loss)
     return batch.solve(ONE_PAIR, solver=solver, cache_bytes=cache_bytes, seed=seed, **options)[0]
@@ -113,10 +113,10 @@ def _certified_once(
 ) -> SolveResult:
     source = evaluator.source(rows)
     rounding = Rounding.of(evaluator, source, rows)
-    ridge = float(np.min(loss.ridges(weights)[0]))
+    ridge = float(loss.ridges(weights)[0].min())
     if evaluator.precision == "single" and 0 < ridge < rounding.of_diagonal("single"):
         # K + D differs from K by less than K is known to: no method would get anywhere.
-        evaluator = replace(evaluator, precision="double")
+        evaluator = evaluator.in_double()
         source = evaluator.source(rows)
     options |= {"tol": HEADROOM * tol, "n_threads": evaluator.n_threads}
     result = solve(source, signs, weights, loss, **options)

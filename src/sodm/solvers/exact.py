@@ -12,12 +12,13 @@ With offsets o of the margins, m_i = y_i f(x_i) + o_i, the dual has o'g besides.
 """
 
 from collections.abc import Callable
+from math import sqrt
 from typing import Any
 
 import numpy as np
 
 from .. import _core
-from ..problem.losses import HingeLoss, OdmLoss, TargetLoss
+from ..problem.losses import HingeLoss, Loss, OdmLoss, TargetLoss
 from .result import SolveResult
 
 __all__ = ["solve", "violation_tolerance"]
@@ -31,7 +32,20 @@ def violation_tolerance(tol: float) -> float:
     The gap is quadratic in the violation; the factor was chosen so that neither criterion is idle: at the
     default tol a margin may be off by 0.1.
     """
-    return float(np.sqrt(10 * tol))
+    return sqrt(10 * tol)
+
+
+def core_loss(loss: Loss) -> _core.LossNumbers:
+    """A loss as the core takes it."""
+    if not isinstance(loss, OdmLoss):
+        return _core.LossNumbers("hinge", loss.lam)
+    name = "targets" if isinstance(loss, TargetLoss) else "odm"
+    return _core.LossNumbers(name, loss.lam, loss.upsilon, loss.theta)
+
+
+def doubles(values: Any) -> Any:
+    """An array as the core takes it; None stays None."""
+    return None if values is None else np.ascontiguousarray(values, dtype=np.float64)
 
 
 def solve(
@@ -94,28 +108,27 @@ def solve(
     -------
     SolveResult
     """
-    odm = loss if isinstance(loss, OdmLoss) else None
+    options = _core.SolveOptions(
+        solver,
+        tol,
+        violation_tolerance(tol) if violation is None else violation,
+        max_iter,
+        cache_bytes,
+        seed,
+        n_threads,
+        tol if aim is None else aim,
+        progress,
+        stop,
+    )
     result = _core.solve(
         source,
-        np.ascontiguousarray(signs, dtype=np.float64),
-        np.ascontiguousarray(weights, dtype=np.float64),
-        loss="targets" if isinstance(odm, TargetLoss) else "odm" if odm else "hinge",
-        lam=float(loss.lam),
-        upsilon=float(odm.upsilon) if odm else 1.0,
-        theta=float(odm.theta) if odm else 0.0,
-        method=solver,
-        tol=float(tol),
-        aim=float(tol if aim is None else aim),
-        violation=violation_tolerance(tol) if violation is None else float(violation),
-        max_iter=int(max_iter),
-        cache_bytes=int(cache_bytes),
-        seed=int(seed),
-        n_threads=int(n_threads),
-        start=None if start is None else np.ascontiguousarray(start, dtype=np.float64),
-        progress=progress,
-        stop=stop,
-        start_decision=None if start_decision is None else np.ascontiguousarray(start_decision, np.float64),
-        offset=None if offset is None else np.ascontiguousarray(offset, dtype=np.float64),
+        doubles(signs),
+        doubles(weights),
+        core_loss(loss),
+        options,
+        doubles(start),
+        doubles(start_decision),
+        doubles(offset),
     )
     return SolveResult(
         duals=result.duals,

@@ -6,7 +6,10 @@ of one pair.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from math import isqrt
 from typing import Any
 
 import numpy as np
@@ -14,12 +17,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sodm import _core
-from sodm.problem.evaluator import KernelEvaluator
-from sodm.problem.losses import Loss, OdmLoss, TargetLoss
+from sodm.problem.evaluator import KernelEvaluator, Source
+from sodm.problem.losses import Loss, TargetLoss
 from sodm.problem.pairs import codes_of
-from sodm.solvers.exact import violation_tolerance
+from sodm.solvers.exact import core_loss, doubles, violation_tolerance
 from sodm.solvers.result import SolveResult
-from sodm.solvers.rounding import Rounding
+from sodm.solvers.rounding import rounding_of_diagonal
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -52,6 +55,16 @@ class PairBatch:
     weights: Array
     loss: Loss
 
+    @cached_property
+    def codes(self) -> Index:
+        """The class of each row."""
+        return codes_of(self.signs)
+
+    @cached_property
+    def counts(self) -> Index:
+        """How many rows each class has."""
+        return np.bincount(self.codes, minlength=len(self.signs) + 1)
+
     def solve(
         self,
         pairs: Index,
@@ -70,43 +83,41 @@ class PairBatch:
         aim: float | None = None,
     ) -> tuple[SolveResult, Array]:
         """Solve some pairs, and say of each what was added to its kernel's diagonal."""
-        codes, (n_rows, n) = codes_of(self.signs), self.signs.shape
+        n_rows, n = self.signs.shape
         if len(pairs) == 0:
             return self._nothing(), np.zeros(0)
-        evaluator, source, exact = self._sources(certified)
-        counts = np.bincount(codes, minlength=n_rows + 1)
-        work = int(np.sum((counts[pairs[:, 0]] + counts[pairs[:, 1]]) ** 2))
         if isinstance(self.loss, TargetLoss):
             raise ValueError("targets are no classes.")
-        odm = self.loss if isinstance(self.loss, OdmLoss) else None
+        evaluator, source, exact = self._sources(certified)
+        work = int(np.square(self.counts[pairs].sum(axis=1)).sum())
         own = HEADROOM * tol if certified else tol
         share = self._shares(len(pairs), cache_bytes)
+        options = _core.SolveOptions(
+            solver,
+            own,
+            violation_tolerance(own) if violation is None else violation,
+            max_iter,
+            cache_bytes // ((2 if share else 1) * AT_ONCE),
+            seed,
+            min(evaluator.n_threads, AT_ONCE, len(pairs)) if work >= WORTH_THREADS else 1,
+            0.0 if aim is None else aim,
+            progress,
+            stop,
+        )
         result = _core.solve_pairs(
             source,
             exact,
-            codes,
+            self.codes,
             n_rows + 1,
             np.ascontiguousarray(pairs),
-            np.ascontiguousarray(self.weights, dtype=np.float64),
-            loss="odm" if odm else "hinge",
-            lam=float(self.loss.lam),
-            upsilon=float(odm.upsilon) if odm else 1.0,
-            theta=float(odm.theta) if odm else 0.0,
-            method=solver,
-            tol=own,
-            violation=violation_tolerance(own) if violation is None else float(violation),
-            shown_tol=float(tol),
-            shown_violation=violation_tolerance(tol),
-            max_iter=int(max_iter),
-            cache_bytes=int(cache_bytes) // ((2 if share else 1) * AT_ONCE),
-            seed=int(seed),
-            n_threads=min(evaluator.n_threads, AT_ONCE, len(pairs)) if work >= WORTH_THREADS else 1,
-            share=share,
-            start=None if start is None else np.ascontiguousarray(start, dtype=np.float64),
-            progress=progress,
-            stop=stop,
-            start_decision=None if start_decision is None else np.ascontiguousarray(start_decision, float),
-            aim=0.0 if aim is None else float(aim),
+            doubles(self.weights),
+            core_loss(self.loss),
+            options,
+            tol,
+            violation_tolerance(tol),
+            share,
+            doubles(start),
+            doubles(start_decision),
         )
         found = SolveResult(
             duals=result.duals.reshape(n_rows, n),
@@ -131,20 +142,21 @@ class PairBatch:
         precision = self.evaluator.precision
         return SolveResult(zeros, zeros.copy(), none, none, none, counts, flags, "", 0, 0.0, 0.0, precision)
 
-    def _sources(self, certified: bool) -> tuple[KernelEvaluator, Any, Any]:
-        """Where kernel values come from, and where those of certificates do."""
-        evaluator = self.evaluator
-        source = evaluator.source(self.rows)
+    def _sources(self, certified: bool) -> tuple[KernelEvaluator, Source, Callable[[], Source] | None]:
+        """Where kernel values come from, and what makes the source of those that certificates ask for."""
+        evaluator, rows = self.evaluator, self.rows
+        source = evaluator.source(rows)
         if not certified:
             return evaluator, source, None
-        if evaluator.precision == "single":
-            exact = replace(evaluator, precision="double").source(self.rows)
-            ridge = float(np.min(self.loss.ridges(self.weights)[0]))
-            if not 0 < ridge < Rounding.of(evaluator, source, self.rows).of_diagonal("single"):
-                return evaluator, source, exact
-            # K + D differs from K by less than K is known to: no method would get anywhere.
-            return replace(evaluator, precision="double"), exact, exact
-        return evaluator, source, source
+        if evaluator.precision == "double":
+            return evaluator, source, lambda: source
+        double = evaluator.in_double()
+        ridge = float(self.loss.ridges(self.weights)[0].min())
+        if not 0 < ridge < rounding_of_diagonal(evaluator, source, rows):
+            return evaluator, source, lambda: double.source(rows)
+        # K + D differs from K by less than K is known to: no method would get anywhere.
+        exact = double.source(rows)
+        return double, exact, lambda: exact
 
     def _shares(self, n_pairs: int, cache_bytes: int) -> bool:
         """Whether the kernel values of all rows are to be kept, in half of the memory."""
@@ -159,10 +171,10 @@ class PairBatch:
         return bool(self.rows.shape[1] >= MANY_FEATURES)
 
 
-def fits_batch(evaluator: KernelEvaluator, rows: Any, n: int, cache_bytes: int) -> bool:
-    """Whether a problem of n of these rows is small: its kernel values, and all rows in double, fit well."""
+def most_rows(evaluator: KernelEvaluator, rows: Any, cache_bytes: int) -> int:
+    """How many of these rows a small problem may have: its kernel values, and all rows in double, fit."""
     size = 8 if evaluator.precision == "double" else 4
     values = 0  # of a kernel that is given nothing is copied
     if evaluator.kernel.compiled:
         values = rows.nnz if sparse.issparse(rows) else rows.size
-    return size * n * n <= cache_bytes // AT_ONCE and 8 * values <= cache_bytes // 4
+    return isqrt(cache_bytes // AT_ONCE // size) if 8 * values <= cache_bytes // 4 else 0

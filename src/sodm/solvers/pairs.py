@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 
 from sodm.problem.evaluator import KernelEvaluator
 from sodm.problem.losses import Loss
-from sodm.problem.pairs import codes_of, pairs_of
+from sodm.problem.pairs import pairs_of
 from sodm.solvers.certified import solve_certified
 from sodm.solvers.exact import solve
-from sodm.solvers.pair_batch import PairBatch, fits_batch
+from sodm.solvers.pair_batch import PairBatch, most_rows
 from sodm.solvers.result import SolveResult
 
 Array = NDArray[np.float64]
@@ -62,15 +62,15 @@ def solve_pairs(
     SolveResult
         Objective, gap, violation, iterations and convergence are one number per pair.
     """
-    codes, n_classes = codes_of(signs), len(signs) + 1
-    pairs, counts = pairs_of(n_classes), np.bincount(codes, minlength=n_classes)
-    sizes = counts[pairs].sum(axis=1)
-    small = np.array([fits_batch(evaluator, rows, int(m), cache_bytes) for m in sizes])
-    options |= {"tol": tol, "max_iter": max_iter, "cache_bytes": cache_bytes}
+    pairs = pairs_of(len(signs) + 1)
     batch = PairBatch(evaluator, rows, signs, weights, loss)
+    small = batch.counts[pairs].sum(axis=1) <= most_rows(evaluator, rows, cache_bytes)
+    options |= {"tol": tol, "max_iter": max_iter, "cache_bytes": cache_bytes}
     result, shift = batch.solve(pairs[small], certified=certified, **options)
+    if small.all() and (result.converged.all() or not certified):
+        return result
     result = _spread(result, small)
-    by_class = [np.flatnonzero(codes == c) for c in range(n_classes)]
+    by_class = [np.flatnonzero(batch.codes == c) for c in range(len(signs) + 1)]
 
     def place_of(k: int) -> tuple[Any, Any]:
         """Where the duals of a pair are."""
@@ -81,7 +81,7 @@ def solve_pairs(
     if certified and result.precision == "single":
         # What single precision cannot show is finished in double, from where it stands.
         shown = result.converged[small] | (shift > 0) | (result.n_iter[small] >= max_iter)
-        double = replace(batch, evaluator=replace(evaluator, precision="double"))
+        double = replace(batch, evaluator=evaluator.in_double())
         for k in np.flatnonzero(small)[~shown].tolist():
             more = options | {"start": result.duals, "max_iter": max_iter - int(result.n_iter[k])}
             result = _with_pair(result, k, place_of(k), _solve_alone(double, place_of(k), certified, more))

@@ -55,3 +55,10 @@ class Rounding:
         pairs = self.pair * (size @ self.p)[:, None] * self.p
         singles = self.each * (total * self.q + (size @ self.q)[:, None])
         return UNIT[precision] * (pairs + singles + self.one * total)
+
+
+def rounding_of_diagonal(evaluator: KernelEvaluator, source: Any, rows: Any) -> float:
+    """Bound on the errors of the values k(x, x) that a solver takes from this source."""
+    if isinstance(source, _core.Points):
+        return UNIT[evaluator.precision] * source.rounding_of_diagonal()
+    return Rounding.of(evaluator, source, rows).of_diagonal(evaluator.precision)
