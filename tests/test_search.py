@@ -13,18 +13,21 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris, make_classification
+from sklearn.exceptions import NotFittedError
 from sklearn.metrics import log_loss, make_scorer
 from sklearn.model_selection import GroupKFold, KFold, PredefinedSplit, StratifiedKFold, cross_val_score
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, minmax_scale
 
 from sodm import ODMClassifier, ODMClassifierCV, ODMRegressorCV, SearchDisplay, _core, load, save
 from sodm.problem.kernels import Kernel
 from sodm.problem.losses import OdmLoss, make_loss
-from sodm.search.calibrate import Sigmoid, coupled
+from sodm.search.calibrate import Sigmoid, coupled, fit_calibrator
 from sodm.search.classes import ClassTarget
 from sodm.search.evaluate import Field, evaluate
 from sodm.search.halving import measured_exponent
 from sodm.search.path import TOL, Gram, solve_paths
+from sodm.search.scoring import Decided
 from sodm.search.settings import Setting
 from sodm.search.stage import Stage, cross_validation, hold_out, nested_order
 from sodm.search.task import Task
@@ -253,6 +256,41 @@ def test_coupling_gives_back_probabilities_that_agree() -> None:
     assert_allclose(coupled(r), p, atol=1e-6)
 
 
+def test_a_machine_that_never_errs_is_not_sure_of_everything() -> None:
+    codes = np.arange(30) % 3
+    right = np.where(codes[:, None] == np.arange(3), 1.0, -1.0)
+    pairs = [(0, 1), (0, 2), (1, 2)]
+    votes = np.column_stack([right[:, a] - right[:, b] for a, b in pairs])
+    for decisions, own in ((right, []), (votes, pairs)):
+        p = fit_calibrator(decisions, codes, np.ones(30), 3, own)(decisions)
+        # Of 10 rows and one of each class besides: 11 of 13.
+        assert_allclose(p[np.arange(30), codes], 11 / 13, atol=0.02)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_probabilities_are_not_scored_on_rows_they_were_calibrated_on(n_classes: int) -> None:
+    rng, rows, losses = np.random.default_rng(0), np.arange(20), []
+    for _ in range(50):
+        codes = rng.permutation(rows % n_classes)
+        target = ClassTarget(codes, n_classes, np.ones(20), pairs=True)
+        nothing = rng.normal(size=(20, target.n_outputs))
+        decided = Decided(target, np.arange(n_classes), nothing, rows)
+        losses.append(log_loss(codes, decided.predict_proba(None), labels=np.arange(n_classes)))
+    assert np.mean(losses) >= np.log(n_classes)  # who knows nothing does no better than to say so
+
+
+def test_a_search_without_a_machine_says_so() -> None:
+    X, y = noisy(60)
+    model = ODMClassifierCV(cv=3).fit(X, y).set_params(refit=False).fit(X, y)
+    for ask in (model.predict, model.decision_function, model.predict_proba):
+        with pytest.raises(NotFittedError, match="has searched only, for refit=False"):
+            ask(X)
+    with pytest.raises(NotFittedError, match="not fitted yet"):
+        ODMClassifierCV(refit=False).predict(X)
+    with pytest.raises(ValueError, match="or False, got True"):
+        ODMClassifierCV(refit=True).fit(X, y)
+
+
 def test_weights_and_rows_without_any() -> None:
     X, y = noisy(300)
     weights = np.ones(300)
@@ -298,6 +336,10 @@ def test_the_picture_shows_the_chosen_point() -> None:
     assert len(display.lines_) == len(np.unique(model.cv_results_["param_gamma"]))
     assert 1 <= display.within_an_error <= len(model.cv_results_["params"])
     assert display.ax_.get_xscale() == "log"
+    in_pipeline = SearchDisplay.from_estimator(make_pipeline(MinMaxScaler(), ODMRegressorCV(cv=3)).fit(X, y))
+    assert (display.scoring, in_pipeline.scoring) == ("accuracy", "R²")
+    with pytest.raises(ValueError, match="nothing to draw"):
+        SearchDisplay.from_estimator(ODMClassifierCV(time_limit=1e-9).fit(X, y))
     with pytest.raises(ValueError, match="one entry for each trial"):
         SearchDisplay([1.0], [1.0, 2.0], [0.5], [0.1], [10], {"gamma": 1.0, "lam": 1.0})
 

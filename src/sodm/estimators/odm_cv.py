@@ -9,7 +9,6 @@ from typing import Any, Literal, Unpack
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
 
 from sodm.estimators import defaults
 from sodm.estimators.odm import ODMClassifier
@@ -192,8 +191,7 @@ class ODMClassifierCV(ClassifierMixin, KernelSearch):
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """The values f(x) of the machine, see `ODMClassifier.decision_function`."""
-        check_is_fitted(self, "best_estimator_")
-        return self.best_estimator_.decision_function(X)
+        return self._fitted_machine().decision_function(X)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Calibrated probabilities of the classes, shape (n_samples, n_classes), in the order of `classes_`.
@@ -201,8 +199,7 @@ class ODMClassifierCV(ClassifierMixin, KernelSearch):
         The most probable class is the one that `predict` gives, unless there is a `class_weight`: then
         probabilities are those of the rows as they are, and decisions those of the weights.
         """
-        check_is_fitted(self, "best_estimator_")
-        values = self._calibrator(self.best_estimator_._values(X))
+        values = self._calibrator(self._fitted_machine()._values(X))
         if self.class_weight is None and len(self.classes_) > 2:
             first_is(values, np.searchsorted(self.classes_, self.predict(X)))
         return values

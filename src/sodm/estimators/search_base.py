@@ -15,6 +15,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, is_classifier
+from sklearn.exceptions import NotFittedError
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import KFold
 from sklearn.utils import Tags
@@ -124,8 +125,10 @@ class KernelSearch(BaseEstimator):
             return self._fit(X, y, sample_weight, params if groups is None else {"groups": groups, **params})
 
     def _check_parameters(self, groups: Any) -> None:
-        if self.refit is not False:
-            check_choice("refit", self.refit, ("auto", "exact", "scalable"))
+        if self.refit is not False and self.refit not in ("auto", "exact", "scalable"):
+            raise ValueError(
+                f"refit must be one of 'auto', 'exact', 'scalable', or False, got {self.refit!r}."
+            )
         if self.time_limit is not None:
             check_number("time_limit", self.time_limit, "> 0, or None", lambda v: v > 0)
         if groups is not None and not hasattr(self.cv, "split"):
@@ -169,6 +172,7 @@ class KernelSearch(BaseEstimator):
         )
         outcome = search(field, stated.grid, stages, self._report)
         self.best_params_ = self._chosen(outcome.best)
+        vars(self).pop("best_estimator_", None)  # of an earlier fit
         if self.refit is not False:
             left = None if limit is None else max(0.05, limit - (time.monotonic() - began))
             machine = self._machine(self.best_params_, len(kept), left)
@@ -221,8 +225,16 @@ class KernelSearch(BaseEstimator):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """What the machine fitted to all rows predicts for each row of X."""
-        check_is_fitted(self, "best_estimator_")
-        return self.best_estimator_.predict(X)
+        return self._fitted_machine().predict(X)
+
+    def _fitted_machine(self) -> Any:
+        check_is_fitted(self, "best_params_")
+        if not hasattr(self, "best_estimator_"):
+            raise NotFittedError(
+                f"this {type(self).__name__} has searched only, for refit=False: there is no machine that "
+                "could predict. Fit one with best_params_, or search with refit='auto'."
+            )
+        return self.best_estimator_
 
     def get_metadata_routing(self) -> MetadataRouter:
         """What the splitter and the scorer ask for."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import is_regressor
 from sklearn.utils.validation import check_is_fitted
 
 if TYPE_CHECKING:
@@ -86,16 +87,21 @@ class SearchDisplay:
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Axes | None = None) -> SearchDisplay:
-        """Of a fitted `ODMClassifierCV`, drawn.
+        """Of a fitted search, drawn.
 
         Parameters
         ----------
-        estimator : ODMClassifierCV
+        estimator : ODMClassifierCV, ODMRegressorCV, or a pipeline that ends with one
         ax : matplotlib Axes, default=None
             Where to draw; None: a new figure.
         """
+        if hasattr(estimator, "steps"):
+            estimator = estimator.steps[-1][1]
         check_is_fitted(estimator)
         results = estimator.cv_results_
+        if not len(results["iter"]):
+            raise ValueError("there is nothing to draw: time_limit was over before the first stage was done.")
+        usual = "R²" if is_regressor(estimator) else "accuracy"
         scoring = estimator.scoring if isinstance(estimator.scoring, str) else "score"
         display = cls(
             results["param_gamma"],
@@ -104,7 +110,7 @@ class SearchDisplay:
             results["standard_error"],
             results["n_resources"],
             estimator.best_params_,
-            scoring="accuracy" if estimator.scoring is None else scoring,
+            scoring=usual if estimator.scoring is None else scoring,
         )
         return display.plot(ax=ax)
 

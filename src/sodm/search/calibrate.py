@@ -211,8 +211,14 @@ def tempered(p: Array, temperature: float) -> Array:
 
 
 def _best_temperature(z: Array, codes: NDArray[np.int64], weights: Array) -> float:
-    """The t for which softmax(t z) is most likely."""
-    own = z[np.arange(len(z)), codes]
+    """The t for which softmax(t z) is most likely.
+
+    A class is taken for one that was seen once more among its rows, as all others were: Platt's targets, of
+    several classes. Without them a machine that errs on none of the rows would be sure of everything.
+    """
+    n_classes = z.shape[1]
+    others = 1 / (np.bincount(codes, weights, minlength=n_classes)[codes] + n_classes)
+    own = (1 - n_classes * others) * z[np.arange(len(z)), codes] + others * z.sum(axis=1)
 
     def loss(log_t: float) -> float:
         t = np.exp(log_t)
