@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "base/random.hpp"
 #include "base/relay.hpp"
@@ -22,6 +23,20 @@ struct Solved {
     Values a, f;
 };
 
+// Positions that follow each other: where they begin, and how many. Searches lay the Gram matrix out by
+// classes and folds, so that a task has few of them.
+using Runs = std::vector<std::pair<Index, Index>>;
+
+Runs runs_of(Subset positions) {
+    Runs runs;
+    for (Index j = 0; j < positions.n; ++j)
+        if (!runs.empty() && positions[j] == runs.back().first + runs.back().second)
+            ++runs.back().second;
+        else
+            runs.emplace_back(positions[j], 1);
+    return runs;
+}
+
 // The machines of one task, on a copy of the kernel values of its rows.
 class Path {
   public:
@@ -34,7 +49,8 @@ class Path {
           threads_(threads),
           n_(task.problem.n),
           k_(at(n_) * at(n_)) {
-        for (Index i = 0; i < n_; ++i) copy(task.rows[i], task.rows, k_.data() + i * n_);
+        const Runs runs = runs_of(task.rows);
+        for (Index i = 0; i < n_; ++i) copy(task.rows[i], runs, k_.data() + i * n_);
         total_ = std::accumulate(task.problem.weights, task.problem.weights + n_, 0.0);
         const auto count = at(task.problem.count);
         duals_.assign(count * at(n_), 0.0);
@@ -75,10 +91,13 @@ class Path {
 
   private:
     // Kernel values of a row of the Gram matrix with some others.
-    void copy(Index row, Subset columns, float* to) const {
+    void copy(Index row, const Runs& columns, float* to) const {
         const float* from = gram_.values + row * gram_.n;
         const auto offset = static_cast<float>(offset_);
-        for (Index j = 0; j < columns.n; ++j) to[j] = from[columns[j]] + offset;
+        for (const auto& [first, count] : columns) {
+            for (Index j = 0; j < count; ++j) to[j] = from[first + j] + offset;
+            to += count;
+        }
     }
 
     // f at the rows held: a row of the Gram matrix after the other, for all losses and machines.
@@ -87,9 +106,10 @@ class Path {
         const SimdOps<float>& ops = simd<float>();
         out.held.assign(machines * held, 0.0);
         if (held == 0) return;
+        const Runs runs = runs_of(task_.held);
         Buffer<float> values(held);
         for (std::size_t j = 0; j < at(n_); ++j) {
-            copy(task_.rows[static_cast<Index>(j)], task_.held, values.data());
+            copy(task_.rows[static_cast<Index>(j)], runs, values.data());
             for (std::size_t m = 0; m < machines; ++m) {
                 const double a = out.coefficients[m * at(n_) + j];
                 if (a != 0) ops.add_scaled(values.data(), a, out.held.data() + m * held, task_.held.n);
@@ -149,8 +169,8 @@ class Path {
         }
     }
 
-    // From the solution of one loss towards that of the next: on the way from the one before (from zero, if it
-    // is the first), as far as the dual falls.
+    // From the solution of one loss towards that of the next: on the way from the one before (from zero, if
+    // it is the first), as far as the dual falls.
     static void lead(Machine& machine, Solved& last, const OdmLoss& loss) {
         const Solved here{machine.a, machine.f};
         if (last.a.empty()) last = {Values(here.a.size()), Values(here.f.size())}, machine.add_base(last.f);

@@ -51,7 +51,7 @@ def plan(
     if _names_rows(cv):
         splits = check_cv(cv).split(np.zeros((n_given, 1)))
         own = [[np.searchsorted(kept, np.intersect1d(part, kept)) for part in split] for split in splits]
-        return [cross_validation(np.arange(n), check_cv(own), y, groups, n)]
+        return [cross_validation(np.arange(n), check_cv(own), y, groups, n, classes)]
     splitter = _folds(y, classes, seed) if cv is None else check_cv(cv, y, classifier=classes)
     largest = min(largest, MOST_ROWS)
     if cv is None and n >= MANY * FIRST_ROWS:
@@ -68,7 +68,7 @@ def plan(
         with warnings.catch_warnings():
             if cv is None:  # classes with fewer rows than folds are left to chance
                 warnings.simplefilter("ignore", UserWarning)
-            stages.append(cross_validation(rows, splitter, y, groups, n))
+            stages.append(cross_validation(rows, splitter, y, groups, n, classes))
     return stages
 
 

@@ -65,16 +65,26 @@ class Stage:
         return lam * self.share**exponent
 
 
-def cross_validation(rows: Index, cv: Any, y: NDArray[Any], groups: Any, n: int) -> Stage:
-    """A stage with the folds of a splitter on these rows of all `n`.
+def cross_validation(
+    rows: Index, cv: Any, y: NDArray[Any], groups: Any, n: int, classes: bool = True
+) -> Stage:
+    """A stage with the folds of a splitter on these rows of all `n`; `classes` says whether y has such.
 
-    All rows stand for all: the fold that is missing is not counted, as in any cross-validation.
+    All rows stand for all: the fold that is missing is not counted, as in any cross-validation. The rows are
+    laid out by class and fold: what a machine is trained on then lies together in the Gram matrix, and is
+    copied several times as fast.
     """
     own = None if groups is None else np.asarray(groups)[rows]
-    folds = [
-        Fold(np.asarray(train, np.int64), rows[test], np.asarray(test, np.int64))
-        for train, test in cv.split(np.zeros((len(rows), 1)), y[rows], own)
-    ]
+    splits = list(cv.split(np.zeros((len(rows), 1)), y[rows], own))
+    fold_of = np.full(len(rows), len(splits))
+    for k, (_, test) in enumerate(splits):
+        fold_of[test] = np.minimum(fold_of[test], k)
+    order = np.lexsort((fold_of, y[rows]) if classes else (fold_of,))
+    rows, place = rows[order], np.argsort(order)
+    folds = []
+    for split in splits:
+        train, held = (np.sort(place[part]) for part in split)
+        folds.append(Fold(train, rows[held], held))
     return Stage(rows, folds, len(rows) / n)
 
 
