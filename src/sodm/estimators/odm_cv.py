@@ -52,7 +52,8 @@ class ODMClassifierCV(ClassifierMixin, KernelSearch):
     loss : {"odm", "hinge"}, default="odm"
     scoring : str, callable or None, default=None
         Any scorer of scikit-learn's; None is accuracy. With rare classes choose "balanced_accuracy", or the
-        machine that never finds them may be the best. Scorers that want probabilities get calibrated ones.
+        machine that never finds them may be the best. Scorers that want probabilities get calibrated ones:
+        each half of the rows held out by the other.
     refit : {"auto", "exact", "scalable"} or False, default="auto"
         The machine that is fitted to all rows: `ODMClassifier` or `SODMClassifier`. "auto" is the exact one
         below 50,000 rows, unless there is a time limit. False searches only: there is no machine then.
