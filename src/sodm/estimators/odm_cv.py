@@ -200,7 +200,8 @@ class ODMClassifierCV(ClassifierMixin, KernelSearch):
         The most probable class is the one that `predict` gives, unless there is a `class_weight`: then
         probabilities are those of the rows as they are, and decisions those of the weights.
         """
-        values = self._calibrator(self._fitted_machine()._values(X))
+        machine = self._fitted_machine()
+        values = self._calibrator(machine._values(X))
         if self.class_weight is None and len(self.classes_) > 2:
             first_is(values, np.searchsorted(self.classes_, self.predict(X)))
         return values

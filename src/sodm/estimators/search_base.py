@@ -172,7 +172,7 @@ class KernelSearch(BaseEstimator):
         )
         outcome = search(field, stated.grid, stages, self._report)
         self.best_params_ = self._chosen(outcome.best)
-        vars(self).pop("best_estimator_", None)  # of an earlier fit
+        self.__dict__.pop("best_estimator_", None)  # of an earlier fit
         if self.refit is not False:
             left = None if limit is None else max(0.05, limit - (time.monotonic() - began))
             machine = self._machine(self.best_params_, len(kept), left)
