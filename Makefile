@@ -56,10 +56,13 @@ fuzz: $(VENV)/.stamp-test-all ## feed broken files to the readers and the model 
 docs: $(VENV)/.stamp-docs ## the documentation in site/, examples run anew; warnings are errors
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
-lint: $(VENV)/.stamp-dev ## ruff, mypy, clang-format
+lint: $(VENV)/.stamp-dev ## ruff, mypy, clang-format; the workflows by GitHub's schema and zizmor
 	$(BIN)/ruff check . && $(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/clang-format --dry-run --Werror $(shell find core bindings tests/core -name '*.?pp' -o -name '*.inc')
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/bug.yml .github/ISSUE_TEMPLATE/wish.yml
+	$(BIN)/zizmor --offline --quiet --min-severity medium .github
 
 format: $(VENV)/.stamp-dev ## let the formatters rewrite the sources
 	$(BIN)/ruff check --fix . && $(BIN)/ruff format .

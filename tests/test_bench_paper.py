@@ -316,6 +316,27 @@ def test_results_page_of_the_docs(small, tmp_path):
         results_page.write(tmp_path / "none.jsonl", tmp_path / "results.md")
 
 
+def test_figures_show_peers_and_leave_out_panels_that_show_nothing():
+    def record(dataset: str, solver: str, accuracy: float, experiment: str = "rbf") -> dict:
+        facts = {"experiment": experiment, "dataset": dataset, "solver": solver, "kernel": "rbf", "seed": 0}
+        measured = {"seconds": 0.3, "accuracy": accuracy, "history": [], "status": "done"}
+        return facts | measured | {"rows": None, "task": "fit"}
+
+    runs = Runs(
+        [
+            *(record("svmguide1", "ODM", 0.97), record("svmguide1", "SVC", 0.96, "peers")),
+            *(record("phishing", "ODM", 0.9), record("phishing", "SVC", 0.9, "peers")),
+            record("cod-rna", "SVC", 0.9, "peers"),  # a peer without anything to be beside
+        ]
+    )
+    (figure,) = all_figures(runs)
+    assert [panel.title for panel in figure.panels] == ["svmguide1"]
+    assert [curve.name for curve in figure.panels[0].curves] == ["ODM", "SVC"]
+    assert figure.about.endswith("Left out, without two different accuracies: phishing.")
+    low, high = figure.panels[0].span
+    assert low < 0.3 < high and all(low <= tick <= high for tick in figure.ticks_of(figure.panels[0]))
+
+
 def test_the_page_of_the_docs_is_that_of_the_committed_results():
     root = Path(__file__).parents[1]
     results, page = root / "benchmarks" / "results" / "paper.jsonl", root / "docs" / "results.md"
@@ -463,4 +484,18 @@ def test_page_in_a_browser(small, tmp_path):
         page.click("#table-2 th:nth-child(4) button")
         down = [float(text) for text in page.run(column)]
         assert up == sorted(up) and down == sorted(up, reverse=True) and len(up) == 3
+        marks = page.run("[...document.querySelectorAll('#figure1 .xtick text')].map(t => t.textContent)")
+        assert marks and all(re.fullmatch(r"(0\.0*)?[125]0*", mark) for mark in marks)
+        # Numbers stay on one line; on a narrow screen what is too wide scrolls in its place, and says so.
+        page.resize(400, 800)
+        page.wait_until("document.documentElement.scrollWidth <= 400")
+        line = "parseFloat(getComputedStyle(document.querySelector('td')).lineHeight)"
+        text = "(cell) => { const r = document.createRange(); r.selectNodeContents(cell); return r; }"
+        cells = f"[...document.querySelectorAll('td.number')].map({text})"
+        tall = f"{cells}.map(r => r.getBoundingClientRect().height)"
+        assert max(page.run(tall)) < 1.5 * page.run(line)
+        assert page.count(".scroll table") == page.count("table") > 0
+        assert page.count(".scroll > .plotly-graph-div, .scroll > div > .plotly-graph-div") >= 4
+        said = "getComputedStyle(document.querySelector('.scroll'), '::before').content"
+        assert "Scrolls sideways" in page.run(said)
         assert page.complaints() == []

@@ -192,7 +192,7 @@ def test_tune_prints_a_table_and_a_command_that_works(files: Path, tmp_path: Pat
     run(*command[1:], cwd=tmp_path)
     assert (tmp_path / "model.sodm").exists()
     facts = json.loads(run("tune", files / "cancer.libsvm", "--kernel", "linear", "--json").stdout)
-    assert facts["best"]["accuracy"] > 0.93 and len(facts["trials"]) > 10
+    assert facts["best"]["accuracy"] > 0.93 and len(facts["trials"]) > 5
     assert facts["best"] == facts["trials"][0]
     out = tmp_path / "tuned.sodm"
     facts = json.loads(run("train", files / "cancer.libsvm", "--tune", "--out", out, "--json").stdout)
@@ -219,6 +219,7 @@ def test_a_search_goes_by_the_metric_and_its_command_keeps_what_was_given(files:
         (["fly"], "No such command"),
         (["train", "iris.csv", "--out", "m", "--kernel", "cubic"], "--kernel"),
         (["train", "iris.csv", "--out", "m", "--lam", "-1"], "lam must be"),
+        (["train", "iris.csv", "--out", "m", "--lam", "much"], "'much' is neither auto nor a number"),
         (["train", "iris.csv", "--out", "m", "--gamma", "wide"], "--gamma"),
         (["train", "iris.csv", "--out", "m", "--memory", "lots"], "no size"),
         (["train", "iris.csv", "--out", "m", "--validation", "1.5"], "--validation"),
@@ -241,7 +242,12 @@ def test_usage_errors_end_with_2(files: Path, arguments: list[str], says: str) -
         (["train", "iris.csv", "--out", "no/such/m"], "make the folder"),
         (["train", "bare.csv", "--out", "m"], "--label NAME or --label NUMBER"),
         (["train", "bad", "--out", "m"], "bad, line 2, column 3"),
-        (["train", "one", "--out", "m"], "two or more classes"),
+        (["train", "one", "--out", "m"], "two or more classes: the labels are of one class only, 1"),
+        (
+            ["train", "gap.csv", "--label", "class", "--out", "m"],
+            "gap.csv, line 3: the label in column 'class'",
+        ),
+        (["predict", "iris.sodm", "iris.sodm"], "both models"),
         (["predict", "cancer.libsvm", "iris.sodm"], "beyond the 4 features"),
         (
             ["predict", "renamed.csv", "iris.sodm"],
@@ -256,6 +262,7 @@ def test_usage_errors_end_with_2(files: Path, arguments: list[str], says: str) -
 def test_other_errors_are_one_line_and_end_with_1(files: Path, arguments: list[str], says: str) -> None:
     (files / "bad").write_text("1 1:1\n1 x\n")
     (files / "one").write_text("1 1:1\n1 1:2\n")
+    (files / "gap.csv").write_text("kind,class\na,x\nb,\na,y\n")
     (files / "renamed.csv").write_text((files / "iris.csv").read_text().replace("sepal length", "length", 1))
     done = run(*arguments, code=1, cwd=files)
     assert says in done.stderr and done.stderr.count("\n") == 1 and done.stderr.startswith("sodm: ")

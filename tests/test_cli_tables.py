@@ -117,6 +117,13 @@ def test_other_marks_and_encodings(tmp_path: Path) -> None:
     assert facts["accuracy"] == 1.0 and [entry["class"] for entry in facts["per_class"]] == ["b", "ä"]
 
 
+def test_formats_without_a_place_for_the_preparation_say_so(ship: Path) -> None:
+    for target in ("ship.onnx", "ship.model"):
+        said = run("convert", "ship.sodm", target, code=1, cwd=ship).stderr
+        assert "turns categories into numbers" in said and "model[-1]" not in said
+        assert not (ship / target).exists()
+
+
 def test_rare_classes_get_a_hint_and_measures_of_their_own(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     y = (np.arange(400) % 20 == 0).astype(int)

@@ -10,6 +10,7 @@ import pytest
 
 from sodm.data import DataError
 from sodm.data.columns import Reading, Table
+from sodm.data.read import format_of
 from sodm.data.read_columns import peek_columns, read_columns
 
 UGLY = """when,kg,colour,ok,code,empty,y
@@ -61,9 +62,13 @@ def test_parquet_says_the_same(tmp_path: Path) -> None:
             "a,y\n1.5,x\nn.d.,y\n2,x\n3,x\n",
             r"'a' holds numbers, but 'n\.d\.' in line 3: say missing='n\.d\.'",
         ),
+        ("a,y\n$1.5,x\n$2,y\n", r"'a' holds numbers with other marks \('\$1\.5'\): write them plainly"),
+        ("a;y\n1.234,50;x\n2.345,00;y\n", "numbers with other marks"),
+        ("a,y\n5 %,x\n7.5 %,y\n12 %,y\n", "numbers with other marks"),
+        ("a,y\nu,€5\nv,€7\nu,€9\n", "'y' holds numbers with other marks"),
         ("a,y\n1,x\n2\n", "line 3, column 1: there are 1 fields where there should be 2"),
         ("a,a,y\n1,2,x\n", "two columns are named 'a'"),
-        ("a,y\n1,x\n2,\n", "line 3, column 1: the label in column 'y' is missing"),
+        ("a,y\n1,x\n2,\n", "line 3: the label in column 'y' is missing"),
         (
             "grö,y\n1,x\n".encode("latin-1"),
             "line 1, column 3: byte f6 is not utf-8 text: .*encoding='latin-1'",
@@ -96,6 +101,22 @@ def test_asked_and_answered(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="line 2, column 1: 'black' in column 'colour' is not a number"):
         read_columns(path, Reading(kinds={"colour": "number"}))
     assert peek_columns(path) == (["when", "kg", "colour", "ok", "code", "empty", "y"], 7)
+
+
+def test_names_that_look_a_little_like_numbers_are_categories(tmp_path: Path) -> None:
+    text = "a,b,c,y\n" + "1.2.3,A-12,10-20,x\n2.0.1,B-12,20-30,y\n" * 3
+    assert [column.kind for column in read(tmp_path / "t.csv", text).columns] == ["category"] * 3
+    assert read(tmp_path / "t.csv", "a,y\n$1,x\n$1,y\n$2,y\n", category=("a",)).columns[0].kind == "category"
+    ranks = read(tmp_path / "t.csv", "a,y\n1,#1\n2,#2\n", category=("y",))
+    assert ranks.y is not None and ranks.y.tolist() == ["#1", "#2"]
+
+
+def test_the_line_that_spreadsheets_put_first(tmp_path: Path) -> None:
+    table = read(tmp_path / "t.csv", "sep=;\nkind, of;y\n1;x\n2;y\n")
+    assert table.names == ["kind, of"] and table.columns[0].values.tolist() == [1, 2]
+    assert peek_columns(tmp_path / "t.csv") == (["kind, of", "y"], 2)
+    with pytest.raises(DataError, match="save its sheet as CSV"):
+        format_of("book.xlsx")
 
 
 def test_many_rows_are_read_in_pieces(tmp_path: Path) -> None:

@@ -6,11 +6,13 @@ import re
 import subprocess
 import sys
 from html import unescape
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 import pytest
 from browser import Browser
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.svm import SVC
 
 from sodm import ODMClassifier, SODMClassifier
@@ -26,6 +28,8 @@ MACHINES = [
     "DiPClassifier",
     "DCClassifier",
     "SVC",
+    *(["SVC (oneDAL)"] if find_spec("sklearnex") else []),
+    "boosting",
 ]
 
 
@@ -47,8 +51,11 @@ def printed_table(text: str) -> dict[str, list[str]]:
 def test_every_machine_is_in_the_printed_table(demo: tuple[Path, str]) -> None:
     table = printed_table(demo[1])
     assert list(table) == MACHINES
-    for accuracy, seconds, support, gap, _, variance in table.values():
+    assert table["boosting"][2:] == ["–"] * 4  # no kernel: neither support vectors nor margins
+    for name, (accuracy, seconds, support, gap, _, variance) in table.items():
         assert 70 < float(accuracy.rstrip("%")) <= 100
+        if name == "boosting":
+            continue
         assert float(seconds) >= 0 and 0 < int(support.replace(",", "")) <= 900 and float(variance) > 0
         assert gap == "–" or float(gap.lstrip("≈ ")) <= 1e-3  # one part at this size: all are exact
 
@@ -66,7 +73,7 @@ def test_a_browser_draws_the_page(demo: tuple[Path, str], tmp_path: Path) -> Non
     with Browser() as page:
         page.open(demo[0])
         assert page.complaints() == []
-        for figure, traces in (("accuracy", 6), ("margins", 6), ("strata", 3)):
+        for figure, traces in (("accuracy", len(MACHINES)), ("margins", len(MACHINES) - 1), ("strata", 3)):
             assert page.count(f"#{figure} svg .scatterlayer .trace") == traces
         # All rows in the plane are points of the picture.
         assert page.count("#strata .scatterlayer .trace path.point") == 2_400 + 12
@@ -88,7 +95,9 @@ def test_a_browser_draws_the_page(demo: tuple[Path, str], tmp_path: Path) -> Non
             assert abs(text - background) > 120
         # A click on a name hides its line.
         page.click("#margins .legendtoggle")
-        page.wait_until("document.querySelectorAll('#margins .scatterlayer .trace').length === 5")
+        page.wait_until(
+            f"document.querySelectorAll('#margins .scatterlayer .trace').length === {len(MACHINES) - 2}"
+        )
         page.resize(400, 800)
         page.wait_until("document.documentElement.scrollWidth <= 400")
         assert page.complaints() == []
@@ -108,12 +117,12 @@ def test_what_the_page_says_is_what_was_measured(demo: tuple[Path, str]) -> None
 
 def test_time_spent_on_looking_is_not_the_machines() -> None:
     data = friedman(1_200, seed=0)
-    tree = contest.measure(SODMClassifier(n_partitions=4, random_state=0, stop_tol=0), data)
+    tree = contest.measure("SODM", SODMClassifier(n_partitions=4, random_state=0, stop_tol=0), data)
     assert [level.parts for level in tree.levels] == [4, 2]
     assert tree.gap_is_estimate is True and tree.accuracy == tree.levels[-1].accuracy
-    looked = contest.measure(ODMClassifier(random_state=0), data)
+    looked = contest.measure("ODM", ODMClassifier(random_state=0), data)
     assert looked.levels == [] and looked.gap is not None and not looked.gap_is_estimate
-    svc = contest.measure(SVC(), data)
+    svc = contest.measure("SVC", SVC(), data)
     assert svc.gap is None and cells(svc)[4] == "–"
     assert best_cells([looked, svc, tree]) >= {
         (int(np.argmax([looked.accuracy, svc.accuracy, tree.accuracy])), 1)
@@ -126,6 +135,8 @@ def test_both_sides_are_tuned_alike_and_on_training_rows_only() -> None:
     ours = contest.tune(ODMClassifier(random_state=0), {"lam": (100.0, 1000.0)}, spoiled, seed=0)
     theirs = contest.tune(SVC(), {"C": (1.0, 10.0)}, spoiled, seed=0)
     assert ours.tried == theirs.tried == 2 * len(contest.GAMMA_FACTORS)
+    boosting = contest.tune(HistGradientBoostingClassifier(), {"max_leaf_nodes": (3, 7)}, spoiled, seed=0)
+    assert boosting.tried == 2 and type(boosting.for_rows(4_000)["max_leaf_nodes"]) is int
     assert len(contest.ODM_GRID["lam"]) == len(contest.SVC_GRID["C"])
     # A row's loss keeps its weight: lam / rows, and C.
     assert ours.for_rows(4_000)["lam"] == pytest.approx(ours.settings["lam"] * 4_000 / 400)
@@ -149,5 +160,6 @@ def test_without_plotly_it_says_what_to_install_before_it_starts(tmp_path: Path)
     done = subprocess.run(command, capture_output=True, text=True, env={"PYTHONPATH": str(tmp_path)})
     assert done.returncode == 1 and done.stdout == ""
     assert done.stderr == (
-        "sodm: the demo's page is drawn with plotly, which is not installed: run `pip install sodm[demo]`.\n"
+        "sodm: the demo's page is drawn with plotly, which is not installed: run "
+        "`pip install 'sodm[demo]'`.\n"
     )

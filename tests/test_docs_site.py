@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -138,6 +139,28 @@ def test_shared_parameters_are_those_of_the_constructors():
     assert set(typed.RegressionParameters.__annotations__) == {*machine, *own(KernelMachineRegressor)}
     with pytest.raises(TypeError, match="unexpected keyword argument 'lambda_'"):
         sodm.SODMClassifier(lambda_=1.0)
+
+
+@pytest.mark.parametrize(
+    "machine", ["ODMClassifier", "LinearODMClassifier", "ODMRegressor", "LinearODMRegressor", "explain"]
+)
+def test_formulas_of_docstrings_are_set_as_formulas(machine):
+    pytest.importorskip("latex2mathml")
+    sys.path.insert(0, str(HOOKS))
+    try:
+        from docstring_formulas import on_page_content
+    finally:
+        sys.path.remove(str(HOOKS))
+    (plain,) = re.findall(
+        r"\n\n {4}(\S.*)\n\n", inspect.getdoc(getattr(sodm, machine)).split("\nParameters")[0]
+    )
+    block = '<div class="highlight"><pre><span></span><code>{}\n</code></pre></div>'
+    api, other = (SimpleNamespace(file=SimpleNamespace(src_uri=uri)) for uri in ("api/x.md", "x.md"))
+    made = on_page_content(block.format(plain), api)
+    assert made.startswith('<div class="formula"><math') and "<pre>" not in made
+    assert not re.search(r"\b(lam|theta|upsilon|epsilon|sum_i)\b", made)
+    for kept, page in ((block.format(plain), other), (block.format("&gt;&gt;&gt; sum_i(x)"), api)):
+        assert on_page_content(kept, page) == kept
 
 
 @pytest.mark.parametrize("module", [sodm, sodm.data, sodm.model, sodm.partition], ids=lambda m: m.__name__)

@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import train_test_split
+from sklearn.preprocessing import minmax_scale
 
+import sodm
 from sodm.estimators import defaults
 
 ROOT = Path(__file__).parent.parent
@@ -23,7 +25,29 @@ def test_readme_example_runs():
     assert names["machine"].score(X_test, y_test) > 0.9
 
 
-@pytest.mark.parametrize("page", ["index.md", "coming-from.md"])
+# Pages that begin with nothing, and pages that take rows and a machine for granted.
+WHOLE = ["index.md", "coming-from.md"]
+GIVEN = [
+    "explain.md",
+    "models.md",
+    "parameters.md",
+    "partitions.md",
+    "regions.md",
+    "regression.md",
+    "trees.md",
+]
+
+
+def given():
+    """What a reader of a guide has at hand."""
+    X, y = load_breast_cancer(return_X_y=True)
+    X = minmax_scale(X)
+    parts = dict(zip(("X_train", "X_test", "y_train", "y_test"), train_test_split(X, y), strict=True))
+    names = {name: getattr(sodm, name) for name in sodm.__all__}
+    return names | parts | {"X": X, "y": y, "sodm": sodm, "machine": sodm.ODMClassifier().fit(X, y)}
+
+
+@pytest.mark.parametrize("page", WHOLE + GIVEN)
 def test_code_of_a_page_runs(page, tmp_path, monkeypatch):
     """One block after the other, as a reader would type them; their own asserts included."""
     matplotlib = pytest.importorskip("matplotlib")
@@ -31,7 +55,7 @@ def test_code_of_a_page_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / page).read_text(), re.S)
     assert blocks
-    names = {}
+    names = given() if page in GIVEN else {}
     for block in blocks:
         exec(compile(block, page, "exec"), names)
 
@@ -54,8 +78,6 @@ def test_defaults_page_names_the_defaults_in_use():
 
 def test_the_version_is_the_same_everywhere():
     import importlib.metadata
-
-    import sodm
 
     root = Path(__file__).parent.parent
     assert f"version: {sodm.__version__}\n" in (root / "CITATION.cff").read_text()

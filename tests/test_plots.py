@@ -260,4 +260,4 @@ def test_without_matplotlib_one_sentence_says_what_to_install():
     )
     assert done.returncode != 0
     assert "ImportError: MarginDistributionDisplay draws with matplotlib" in done.stderr
-    assert "pip install sodm[plots]" in done.stderr
+    assert "pip install 'sodm[plots]'" in done.stderr

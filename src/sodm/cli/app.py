@@ -70,9 +70,8 @@ def train(
     task: o.TaskOption = o.Task.auto,
     gamma: Annotated[str, typer.Option(help="Kernel coefficient: scale, auto or a number.")] = "scale",
     lam: Annotated[
-        float | None,
-        typer.Option(help="Weight of the loss against the norm (by the rows)."),
-    ] = None,
+        str, typer.Option(help="Weight of the loss against the norm: a number, or auto, the machine's own.")
+    ] = "auto",
     theta: Annotated[
         float | None,
         typer.Option(
@@ -137,8 +136,8 @@ def train(
         raise typer.BadParameter("it is for the search: add --tune.", param_hint="--metric")
     o.check_metric(metric, task)
     parameters: dict[str, Any] = options.parameters() | {
-        "gamma": o.gamma_value(gamma),
-        "lam": lam,
+        "gamma": o.word_or_number(gamma, "--gamma", "scale", "auto"),
+        "lam": None if lam == "auto" else o.word_or_number(lam, "--lam", "auto"),
         "theta": theta,
         "tol": tol,
         "max_iter": max_iter,
@@ -326,7 +325,7 @@ def demo(
     ] = DEMO_ROWS,
     seed: o.SeedOption = 0,
 ) -> None:
-    """Train all machines and scikit-learn's SVC on generated data; print a table, write a page."""
+    """Train all machines, scikit-learn's SVC and boosting on generated data; print a table, write a page."""
     from sodm.demo.run import run
 
     run(out, rows, seed)

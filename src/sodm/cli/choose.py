@@ -95,7 +95,7 @@ def why(search: Search) -> str:
         zone = f", theta {best['theta']:g}, {'an intercept' if best['fit_intercept'] else 'no intercept'}"
     score = shown(metric_of(search), last["score"], last["error"])
     line = (
-        f"{gamma}lam {best['lam']:.4g}{zone}: {score} on rows held out of {last['rows']:,}, the best of "
+        f"{gamma}lam {best['lam']:.4g}{zone}: {score} on rows held out of {last['rows']:,}, chosen from "
         f"{len(search.cv_results_['params'])} trials in {seconds:.1f} s"
     )
     if was_cut(search):

@@ -9,6 +9,7 @@ import sodm
 from sodm.cli.output import show
 from sodm.model import describe, from_libsvm, to_libsvm, to_onnx, to_pickle
 from sodm.model.loading import stored_margins
+from sodm.model.machines import prepares, split
 
 FORMATS = {
     ".sodm": "sodm",
@@ -36,6 +37,11 @@ def convert(
         )
     theirs = start == b"svm_type "
     model = from_libsvm(source, n_features=n_features) if theirs else sodm.load(source)
+    if kind in ("libsvm", "onnx") and prepares(split(model)[0]):
+        raise ValueError(
+            f"{source} also fills in missing values and turns categories into numbers, which {kind} files "
+            "cannot hold: keep it as it is, convert to .pkl, or train on columns of numbers without gaps."
+        )
     facts: dict[str, Any] = {"from": str(source), "to": str(target), "format": kind}
     if kind == "libsvm":
         labels = to_libsvm(model, target)

@@ -72,11 +72,11 @@ class Format(StrEnum):
     npy = "npy"
 
 
-DataFile = Annotated[str, typer.Argument(help="A file, or the name of a known data set.", show_default=False)]
-ModelFile = Annotated[Path, typer.Argument(help="A model file (.sodm).", show_default=False)]
-DataOrModel = Annotated[
+DataFile = Annotated[
     str, typer.Argument(metavar="DATA", help="A file, or the name of a known data set.", show_default=False)
 ]
+ModelFile = Annotated[Path, typer.Argument(help="A model file (.sodm).", show_default=False)]
+DataOrModel = DataFile
 ModelOrData = Annotated[
     str,
     typer.Argument(metavar="MODEL", help="A model file (.sodm); may also come first.", show_default=False),
@@ -262,7 +262,9 @@ def model_and_data(first: str, second: str) -> tuple[str, Path]:
     """Which of two files is the data and which the model; they may come in either order."""
     from sodm.cli.loaded import is_model_file
 
-    swapped = is_model_file(first) and not is_model_file(second)
+    swapped = is_model_file(first)
+    if swapped and is_model_file(second):
+        raise ValueError(f"{first} and {second} are both models: one of the two files must have the data.")
     return (second, Path(first)) if swapped else (first, Path(second))
 
 
@@ -318,13 +320,19 @@ def megabytes(text: str) -> float:
     return float(found[1]) * _UNITS[unit] / 2**20
 
 
-def gamma_value(text: str) -> str | float:
-    """ "scale", "auto" or a number."""
-    if text in ("scale", "auto"):
+def word_or_number(text: str, option: str, *words: str) -> str | float:
+    """One of the words that an option knows, or a number.
+
+    Examples
+    --------
+    >>> word_or_number("auto", "--lam", "auto"), word_or_number("0.5", "--gamma", "scale", "auto")
+    ('auto', 0.5)
+    """
+    if text in words:
         return text
     try:
         return float(text)
     except ValueError:
         raise typer.BadParameter(
-            f"{text!r} is neither scale, auto nor a number.", param_hint="--gamma"
+            f"{text!r} is neither {', '.join(words)} nor a number.", param_hint=option
         ) from None

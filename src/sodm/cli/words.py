@@ -22,6 +22,7 @@ _ANYWHERE = {
     "class_weight='balanced'": "--balanced",
     "dual_gap_": "the gap",
     "(for example with MinMaxScaler)": "(--scale minmax)",
+    "y has one class only": "the labels are of one class only",
 }
 _OPTIONS = (
     *("label", "decimal", "encoding", "missing", "ignore", "category", "separator", "header", "format"),

@@ -119,7 +119,9 @@ def labels_of(name: str, column: Any, limit: Limit) -> NDArray[Any]:
 
     if column.null_count:
         raise DataError(
-            limit.path, f"the label in row {_first_null(column)} (from 0) of column {name!r} is missing"
+            limit.path,
+            f"the label in row {_first_null(column)} (from 0) of column {name!r} is missing: "
+            "leave out rows without a label",
         )
     kind = column.type
     if types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind):
@@ -139,7 +141,7 @@ def _named(name: str, chunk: Any, limit: Limit, n_rows: int) -> NDArray[Any]:
 
     kind, values = chunk.type.value_type, chunk.dictionary
     if values.null_count:
-        raise DataError(limit.path, f"a label of column {name!r} is missing")
+        raise DataError(limit.path, f"a label of column {name!r} is missing: leave out such rows")
     if _is_text(kind):
         names = values.to_pylist()
         check_label_bytes(names, n_rows, limit)

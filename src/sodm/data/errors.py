@@ -13,7 +13,8 @@ class DataError(ValueError):
     path : str
         The file.
     line, column : int or None
-        Where in it, both counted from 1 (columns in bytes), for text files.
+        Where in it, both counted from 1 (columns in bytes), for text files; the line alone where the message
+        names a column of the table.
 
     Examples
     --------
@@ -31,7 +32,7 @@ class DataError(ValueError):
         column: int | None = None,
     ) -> None:
         self.path, self.message, self.line, self.column = os.fspath(path), message, line, column
-        place = "" if line is None else f", line {line}, column {column}"
+        place = "" if line is None else f", line {line}" + ("" if column is None else f", column {column}")
         end = "" if message.endswith("?") else "."
         super().__init__(f"{self.path}{place}: {message}{end}")
 

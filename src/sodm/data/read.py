@@ -20,6 +20,7 @@ Format = Literal["auto", "libsvm", "csv", "arrow", "npz", "npy"]
 FORMATS = ("auto", "libsvm", "csv", "arrow", "npz", "npy")
 
 _COMPRESSED = {".gz", ".bz2", ".xz", ".zst", ".zstd", ".lzma"}
+_WORKBOOKS = {".xlsx", ".xlsm", ".xls", ".ods"}
 _BY_SUFFIX: dict[str, Format] = {
     ".csv": "csv",
     ".tsv": "csv",
@@ -42,6 +43,8 @@ def format_of(path: str | os.PathLike[str]) -> Format:
     ('libsvm', 'csv', 'npz')
     """
     suffixes = [suffix.lower() for suffix in Path(path).suffixes]
+    if suffixes and suffixes[-1] in _WORKBOOKS:
+        raise DataError(path, "this is a workbook of a spreadsheet program: save its sheet as CSV first")
     while suffixes and suffixes[-1] in _COMPRESSED:
         suffixes.pop()
     return _BY_SUFFIX.get(suffixes[-1], "libsvm") if suffixes else "libsvm"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from sodm.data.columns import Kind, Reading
 from sodm.data.errors import DataError
@@ -18,6 +18,10 @@ _DATE = re.compile(
     r"|\d{1,2}:\d{2}(:\d{2}.*)?"
 )
 _COMMA = re.compile(r"[+-]?\d+,\d+([eE][+-]?\d+)?")
+# Digits with marks between thousands, a currency or a percent sign; or the decimal mark that was not named.
+_DRESSED = re.compile(
+    r"(?!\d+$)[^\w\s.,+-]?\s?[+-]?\d{1,3}(?:[.,' \u00a0\u202f]?\d{3})*(?:[.,]\d+)?\s?[^\w\s.,+-]?"
+)
 _FLAGS = ("true", "false")
 
 
@@ -85,23 +89,15 @@ class Survey:
         text, line = self._first
         words = sum(self._texts.values())
 
-        def share(pattern: re.Pattern[str]) -> float:
-            return sum(n for value, n in self._texts.items() if pattern.fullmatch(value)) / max(1, words)
-
         column = f"column {self.name!r}"
-        if share(_DATE) >= MOSTLY and words >= MOSTLY * values:
+        if _share(self._texts, _DATE) >= MOSTLY and words >= MOSTLY * values:
             raise DataError(
                 path,
                 f"{column} holds dates or times ({text!r}), which are neither numbers nor categories: put "
                 "what matters of them into columns of numbers first (days since the first date, month, "
                 f"weekday, hour), or leave the column out with ignore={self.name!r}",
             )
-        if share(_COMMA) >= MOSTLY and self._reading.decimal == ".":
-            raise DataError(
-                path,
-                f"{column} holds numbers with decimal commas ({text!r}): say decimal=',' (if they are "
-                f"none, category={self.name!r})",
-            )
+        refuse_dressed_numbers(path, self.name, self._texts, self._reading.decimal)
         if self._numbers >= words:
             raise DataError(
                 path,
@@ -109,3 +105,29 @@ class Survey:
                 f"for a missing value, category={self.name!r} if all are categories, or "
                 f"ignore={self.name!r} to leave the column out",
             )
+
+
+def refuse_dressed_numbers(
+    path: str | os.PathLike[str], name: str, texts: Mapping[str, int], decimal: str
+) -> None:
+    """DataError if most of these texts, none of them a plain number, are numbers in another dress."""
+    text = next(iter(texts), "")
+    if _share(texts, _COMMA) >= MOSTLY and decimal == ".":
+        raise DataError(
+            path,
+            f"column {name!r} holds numbers with decimal commas ({text!r}): say decimal=',' (if they are "
+            f"none, category={name!r})",
+        )
+    if _share(texts, _DRESSED) >= MOSTLY:
+        raise DataError(
+            path,
+            f"column {name!r} holds numbers with other marks ({text!r}): write them plainly, {decimal!r} "
+            "as the decimal mark and no marks for thousands, currency or percent; if they are none, say "
+            f"category={name!r}",
+        )
+
+
+def _share(texts: Mapping[str, int], pattern: re.Pattern[str]) -> float:
+    """Of the rows with a text, how many match."""
+    matching = sum(n for text, n in texts.items() if pattern.fullmatch(text))
+    return matching / max(1, sum(texts.values()))

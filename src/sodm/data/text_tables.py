@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import csv
 import os
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice
@@ -19,10 +20,11 @@ from sodm.data.delimited import SEPARATORS
 from sodm.data.errors import DataError
 from sodm.data.limits import Limit
 from sodm.data.streams import blocks
-from sodm.data.survey import Survey
+from sodm.data.survey import Survey, refuse_dressed_numbers
 from sodm.data.tables import label_column
 
 ROWS_AT_ONCE = 10_000
+_ANNOUNCED = re.compile(r'"?sep=(.)"?')  # the first line of what Excel writes for itself
 _BOMS = ((b"\xff\xfe", "UTF-16"), (b"\xfe\xff", "UTF-16"))
 
 
@@ -65,10 +67,12 @@ class _Lines:
     """The rows of a file as lists of text, as often as they are asked for."""
 
     def __init__(self, limit: Limit, reading: Reading, separator: str | None) -> None:
-        self._limit, self._reading = limit, reading
+        self._limit, self._reading, self._announced = limit, reading, False
         line = next((line for line in self._decoded() if line.strip("\r\n")), None)
         if line is None:
             raise DataError(limit.path, "there are no rows in this file")
+        if announced := _ANNOUNCED.fullmatch(line.strip()):
+            separator, self._announced = announced[1], True
         if separator is None:
             name = os.fspath(limit.path).lower()
             separator = "\t" if ".tsv" in name or ".tab" in name else max(SEPARATORS, key=line.count)
@@ -97,7 +101,7 @@ class _Lines:
     def _rows(self) -> Iterator[tuple[int, list[str]]]:
         reader = csv.reader(self._decoded(), delimiter=self._separator, skipinitialspace=True, strict=True)
         try:
-            for row in reader:
+            for row in islice(reader, int(self._announced), None):
                 if row and (len(row) > 1 or row[0].strip()):
                     yield reader.line_num, [text.strip() for text in row]
         except csv.Error as error:
@@ -199,7 +203,9 @@ def _values(
             if any(text in reading.missing for text in texts):
                 row = next(i for i, text in enumerate(texts) if text in reading.missing)
                 raise DataError(
-                    path, f"the label in column {names[at]!r} is missing", line=numbers[row], column=1
+                    path,
+                    f"the label in column {names[at]!r} is missing: leave out rows without a label",
+                    line=numbers[row],
                 )
             codes = [label_numbers.setdefault(text, len(label_numbers)) for text in texts]
             label_codes.append(np.array(codes, dtype=np.int32))
@@ -209,6 +215,8 @@ def _values(
     if at < 0:
         return columns, None
     labels = list(label_numbers)
+    if names[at] not in reading.category and not any(_is_number(text, reading) for text in labels):
+        refuse_dressed_numbers(path, names[at], dict.fromkeys(labels, 1), reading.decimal)
     if reading.decimal == "," and all(_is_number(text, reading) for text in labels):
         labels = [text.replace(",", ".") for text in labels]
     return columns, labels_from_text(labels, np.concatenate(label_codes), limit)

@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, train_test_split
 from sklearn.svm import SVC
+from threadpoolctl import threadpool_limits
 
 from sodm import (
     CascadeClassifier,
@@ -28,6 +30,8 @@ GAMMA_FACTORS = (0.125, 0.25, 0.5, 1.0)  # times scikit-learn's gamma="scale"
 # As many settings for one side as for the other.
 ODM_GRID = {"lam": (1e2, 3e2, 1e3, 3e3, 1e4, 3e4)}
 SVC_GRID = {"C": (1.0, 3.0, 10.0, 30.0, 100.0, 300.0)}
+BOOSTING_GRID = {"learning_rate": (0.05, 0.1, 0.2), "max_leaf_nodes": (7, 31)}
+BOOSTING, ONEDAL = "boosting", "SVC (oneDAL)"
 TREES = (SODMClassifier, CascadeClassifier, DiPClassifier, DCClassifier)
 
 
@@ -63,27 +67,28 @@ class Outcome:
     name: str
     accuracy: float
     seconds: float
-    support_vectors: int
+    support_vectors: int | None
+    """None where the machine is no sum over rows."""
     gap: float | None
     """Relative duality gap; None where the machine has none."""
     gap_is_estimate: bool
-    margins: NDArray[np.float64]
-    """y f(x) of the test rows."""
+    margins: NDArray[np.float64] | None
+    """y f(x) of the test rows; None where f is no distance from a border."""
     levels: list[Level]
 
     @property
     def margin_mean(self) -> float:
         """Mean of the margins."""
-        return float(self.margins.mean())
+        return float("nan") if self.margins is None else float(self.margins.mean())
 
     @property
     def margin_variance(self) -> float:
         """Variance of the margins."""
-        return float(self.margins.var())
+        return float("nan") if self.margins is None else float(self.margins.var())
 
 
 def tune(machine: Any, grid: dict[str, tuple[float, ...]], data: Split, seed: int) -> Tuned:
-    """The best of a small grid, by cross-validation on some of the training rows."""
+    """The best of a small grid, by cross-validation on some of the training rows; kernels get gamma too."""
     began = time.perf_counter()
     rows = min(TUNING_ROWS, len(data.y_train))
     X, y = data.X_train, data.y_train
@@ -92,28 +97,40 @@ def tune(machine: Any, grid: dict[str, tuple[float, ...]], data: Split, seed: in
     scale = 1 / (X.shape[1] * X.var())
     gammas = [factor * scale for factor in GAMMA_FACTORS]
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
-    search: Any = GridSearchCV(machine, {"gamma": gammas, **grid}, cv=folds)
+    if hasattr(machine, "gamma"):
+        grid = {"gamma": tuple(gammas), **grid}
+    search: Any = GridSearchCV(machine, grid, cv=folds)
     if isinstance(machine, ODMClassifier):
         search = ODMClassifierCV(
             gammas=gammas, lams=grid["lam"], intercepts=[False], cv=folds, random_state=seed
         )
-    search.fit(X, y)
-    settings = {name: float(search.best_params_[name]) for name in ("gamma", *grid)}
+    with threadpool_limits(1, "openmp"):  # boosting: on so few rows more threads wait for each other
+        search.fit(X, y)
+    settings = {name: search.best_params_[name] for name in grid}
     tried = {tuple(params[name] for name in settings) for params in search.cv_results_["params"]}
     of_a_fit = rows * (FOLDS - 1) // FOLDS
     return Tuned(settings, len(tried), rows, of_a_fit, time.perf_counter() - began)
 
 
-def contestants(ours: Tuned, theirs: Tuned, rows: int, seed: int) -> Iterator[Any]:
-    """The machines, not fitted. Ours solve the same problem, so they share their settings."""
+def contestants(
+    ours: Tuned, theirs: Tuned, boosting: Tuned, rows: int, seed: int
+) -> Iterator[tuple[str, Any]]:
+    """The machines, not fitted, by name. Ours solve the same problem, so they share their settings."""
     for machine in (ODMClassifier, *TREES):
-        yield machine(random_state=seed).set_params(**ours.for_rows(rows))
-    yield SVC().set_params(**theirs.for_rows(rows))
+        yield machine.__name__, machine(random_state=seed).set_params(**ours.for_rows(rows))
+    yield "SVC", SVC().set_params(**theirs.for_rows(rows))
+    try:
+        from sklearnex.svm import SVC as OneDAL  # scikit-learn-intelex, if it is there
+    except ImportError:
+        pass
+    else:
+        yield ONEDAL, OneDAL().set_params(**theirs.for_rows(rows))
+    yield BOOSTING, HistGradientBoostingClassifier(random_state=seed).set_params(**boosting.for_rows(rows))
 
 
-def measure(machine: Any, data: Split) -> Outcome:
+def measure(name: str, machine: Any, data: Split) -> Outcome:
     """Fit, and look at the test rows. Looking at them between levels is not counted as time of the fit."""
-    is_tree = isinstance(machine, TREES)
+    is_tree, is_kernel = isinstance(machine, TREES), hasattr(machine, "kernel")
     watched = {"eval_set": (data.X_test, data.y_test)} if is_tree else {}
     began = time.perf_counter()
     machine.fit(data.X_train, data.y_train, **watched)
@@ -122,12 +139,12 @@ def measure(machine: Any, data: Split) -> Outcome:
     decision = machine.decision_function(data.X_test)
     gap = getattr(machine, "dual_gap_", None)
     return Outcome(
-        name=type(machine).__name__,
+        name=name,
         accuracy=float(np.mean(machine.classes_[(decision > 0).astype(int)] == data.y_test)),
         seconds=seconds - sum(record["seconds"]["evaluate"] for record in history),
-        support_vectors=len(machine.support_),
+        support_vectors=len(machine.support_) if is_kernel else None,
         gap=None if gap is None else max(float(gap), 0.0),
         gap_is_estimate=is_tree and machine.stop_reason_ != "exact",
-        margins=margins_of(data.y_test, decision, machine.classes_)[0],
+        margins=margins_of(data.y_test, decision, machine.classes_)[0] if is_kernel else None,
         levels=[Level(r["elapsed"], r["accuracy"], r["n_partitions"]) for r in history],
     )

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sodm.demo.contest import Outcome
+from sodm.demo.contest import BOOSTING, ONEDAL, Outcome
 from sodm.demo.strata import Strata
 
 # Okabe and Ito's colours, told apart by nearly everyone, on white and on black.
@@ -18,6 +18,8 @@ COLOURS = {
     "DiPClassifier": "#cc79a7",
     "DCClassifier": "#e69f00",
     "SVC": "#7f7f86",
+    ONEDAL: "#56b4e9",
+    BOOSTING: "#a3772f",
 }
 STRATA_COLOURS = (
     *("#4e79a7", "#f28e2b", "#e15759", "#76b7b2", "#59a14f", "#edc948"),
@@ -61,6 +63,8 @@ def margins(outcomes: Sequence[Outcome]) -> Any:
 
     figure = go.Figure()
     for outcome in outcomes:
+        if outcome.margins is None:
+            continue
         scaled = outcome.margins / outcome.margin_mean
         density, edges = np.histogram(scaled, BINS, density=True)
         figure.add_scatter(

@@ -21,7 +21,7 @@ def require_plotly() -> None:
         import plotly  # noqa: F401
     except ImportError as error:
         raise ImportError(
-            "the demo's page is drawn with plotly, which is not installed: run `pip install sodm[demo]`."
+            "the demo's page is drawn with plotly, which is not installed: run `pip install 'sodm[demo]'`."
         ) from error
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import sklearn
 from rich.table import Table
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.svm import SVC
 
 import sodm
@@ -43,18 +44,19 @@ def run(out: Path, rows: int, seed: int) -> None:
     introduction = _introduction(data)
     screen = console()
     screen.print(introduction + "\n")
-    ours, theirs = (
+    ours, theirs, boosting = (
         _step(
             screen, f"cross-validation for {title}", lambda m=machine, g=grid: contest.tune(m, g, data, seed)
         )
         for title, machine, grid in (
             ("the margin distribution machines", ODMClassifier(random_state=seed), contest.ODM_GRID),
             ("SVC", SVC(), contest.SVC_GRID),
+            ("boosting", HistGradientBoostingClassifier(random_state=seed), contest.BOOSTING_GRID),
         )
     )
     outcomes = [
-        _step(screen, type(machine).__name__, lambda m=machine: contest.measure(m, data))
-        for machine in contest.contestants(ours, theirs, len(data.y_train), seed)
+        _step(screen, name, lambda n=name, m=machine: contest.measure(n, m, data))
+        for name, machine in contest.contestants(ours, theirs, boosting, len(data.y_train), seed)
     ]
     drawn = _step(screen, "strata in the plane", lambda: make_strata(seed))
     screen.print()
@@ -68,7 +70,7 @@ def run(out: Path, rows: int, seed: int) -> None:
         computer=computer,
         introduction=introduction,
         reading=words,
-        facts=_facts(data, ours, theirs, computer, seed),
+        facts=_facts(data, ours, theirs, boosting, computer, seed),
     )
     with atomic_write(out) as file:
         file.write(page.encode())
@@ -79,12 +81,18 @@ def _introduction(data: Split) -> str:
     return (
         f"Two classes, {len(data.y_train):,} rows to learn from, {len(data.y_test):,} to test on: the exact "
         "optimal margin distribution machine (ODMClassifier), its scalable form (SODMClassifier), three "
-        "rivals of that (Cascade, DiP, DC), and scikit-learn's support vector machine (SVC)."
+        "rivals of that (Cascade, DiP, DC), scikit-learn's support vector machine (SVC; also that of "
+        "scikit-learn-intelex if it is installed) and its gradient boosting."
     )
 
 
 def _facts(
-    data: Split, ours: contest.Tuned, theirs: contest.Tuned, computer: str, seed: int
+    data: Split,
+    ours: contest.Tuned,
+    theirs: contest.Tuned,
+    boosting: contest.Tuned,
+    computer: str,
+    seed: int,
 ) -> dict[str, str]:
     n = len(data.y_train)
     return {
@@ -93,11 +101,12 @@ def _facts(
         "are scaled to [0, 1].",
         "Settings": f"Cross-validation in {contest.FOLDS} folds on {ours.rows:,} of the training rows: "
         f"{ours.tried} settings for the margin distribution machines ({ours.seconds:.1f} s), {theirs.tried} "
-        f"for SVC ({theirs.seconds:.1f} s). C is the weight of one row's loss and lam that of all rows', so "
-        "lam grows with the rows and C does not. No test row was looked at. All else is each machine's "
-        "default.",
+        f"for SVC ({theirs.seconds:.1f} s), {boosting.tried} for boosting ({boosting.seconds:.1f} s). C is "
+        "the weight of one row's loss and lam that of all rows', so lam grows with the rows and C does not. "
+        "No test row was looked at. All else is each machine's default.",
         "Chosen": f"{_words(ours.for_rows(n))} for the margin distribution machines; "
-        f"{_words(theirs.for_rows(n))} for SVC.",
+        f"{_words(theirs.for_rows(n))} for SVC; {_words(boosting.for_rows(n))} for boosting "
+        "(HistGradientBoostingClassifier).",
         "Computer": f"{computer}. SVC computes on one core; the others use all of them.",
         "Software": f"sodm {sodm.__version__}, scikit-learn {sklearn.__version__}, "
         f"Python {platform.python_version()}.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 
 from sodm.demo.contest import Outcome
 
@@ -16,10 +17,10 @@ def cells(outcome: Outcome) -> list[str]:
         outcome.name,
         f"{outcome.accuracy:.2%}",
         f"{outcome.seconds:.2f}",
-        f"{outcome.support_vectors:,}",
+        "–" if outcome.support_vectors is None else f"{outcome.support_vectors:,}",
         gap,
-        f"{outcome.margin_mean:.2f}",
-        f"{outcome.margin_variance:.3f}",
+        "–" if outcome.margins is None else f"{outcome.margin_mean:.2f}",
+        "–" if outcome.margins is None else f"{outcome.margin_variance:.3f}",
     ]
 
 
@@ -29,7 +30,7 @@ def best_cells(outcomes: Sequence[Outcome]) -> set[tuple[int, int]]:
     for column, better in (
         (1, lambda o: o.accuracy),
         (2, lambda o: -o.seconds),
-        (3, lambda o: -o.support_vectors),
+        (3, lambda o: -inf if o.support_vectors is None else -o.support_vectors),
     ):
         top = max(map(better, outcomes))
         found |= {(k, column) for k, outcome in enumerate(outcomes) if better(outcome) == top}

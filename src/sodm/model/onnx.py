@@ -50,7 +50,7 @@ def to_onnx(
         import onnx
         from onnx import helper
     except ImportError as error:
-        raise ImportError("ONNX files need the package onnx: run `pip install sodm[onnx]`.") from error
+        raise ImportError("ONNX files need the package onnx: run `pip install 'sodm[onnx]'`.") from error
     if dtype not in ("float32", "float64"):
         raise ValueError(f"dtype must be 'float32' or 'float64', got {dtype!r}.")
     scaler, machine = split(model)

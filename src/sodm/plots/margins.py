@@ -248,7 +248,7 @@ class MarginDistributionDisplay:
         except ImportError as error:
             raise ImportError(
                 "MarginDistributionDisplay draws with matplotlib, which is not installed: "
-                "run `pip install sodm[plots]`."
+                "run `pip install 'sodm[plots]'`."
             ) from error
 
         if ax is None:

@@ -21,7 +21,7 @@ def check_packages() -> None:
     """Say what is missing before anything is run."""
     missing = [name for name in PACKAGES if importlib.util.find_spec(name) is None]
     if missing:
-        raise ImportError(f"the report needs {', '.join(missing)}: run `pip install sodm[bench]`.")
+        raise ImportError(f"the report needs {', '.join(missing)}: run `pip install 'sodm[bench]'`.")
 
 
 def build(results: Results, folder: Path) -> Path:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
+
+import numpy as np
 
 from sodm.bench.plan import SYSTEMS
 from sodm.bench.printed import printed
-from sodm.bench.report.summary import Runs, system_name
+from sodm.bench.report.summary import Runs, peer_name, system_name
 from sodm.bench.results import Record
 from sodm.bench.simulate import CORES, linear_seconds, tree_seconds
 
 FLAT = 0.002
+ROOM = 0.06  # beside the first and the last point, as a share of the axis
+PEERS = ("SVC", "oneDAL")
 OTHER_GRADIENT = {"SVRG": "ODM_svrg", "CSVRG": "ODM_csvrg"}
 
 
@@ -35,6 +39,18 @@ class Panel:
     curves: list[Curve]
 
     @property
+    def tells(self) -> bool:
+        """Whether there is anything to see: accuracies that differ."""
+        return len({y for curve in self.curves for y in curve.y}) > 1
+
+    @property
+    def span(self) -> tuple[float, float]:
+        """Where the logarithmic axis begins and ends."""
+        values = np.log10([x for curve in self.curves for x in curve.x])
+        room = ROOM * max(np.ptp(values), 0.5)
+        return float(10 ** (values.min() - room)), float(10 ** (values.max() + room))
+
+    @property
     def flat(self) -> tuple[float, float] | None:
         """Limits for a panel where all is the same: drawing programs choose odd ones."""
         values = [y for curve in self.curves for y in curve.y]
@@ -54,6 +70,30 @@ class Figure:
     panels: list[Panel] = field(default_factory=list)
     ticks: tuple[int, ...] | None = None
 
+    def ticks_of(self, panel: Panel) -> list[float]:
+        """Where the axis of seconds, or cores, of a panel has numbers."""
+        return ticks(*panel.span) if self.ticks is None else [float(n) for n in self.ticks]
+
+    def keep(self, panels: list[Panel]) -> Figure:
+        """With those of the panels that tell something, and a word on the others."""
+        mute = ", ".join(panel.title.split(" (")[0] for panel in panels if not panel.tells)
+        about = self.about + f" Left out, without two different accuracies: {mute}." * bool(mute)
+        return replace(self, about=about, panels=[panel for panel in panels if panel.tells])
+
+
+def ticks(low: float, high: float) -> list[float]:
+    """Round numbers between two, as many as have room on a narrow logarithmic axis.
+
+    Examples
+    --------
+    >>> ticks(0.04, 0.3), ticks(0.004, 30)
+    ([0.05, 0.1, 0.2], [0.01, 0.1, 1.0, 10.0])
+    """
+    first, last = int(np.floor(np.log10(low))), int(np.ceil(np.log10(high)))
+    steps = (1, 2, 5) if high / low < 200 else (1,)
+    candidates = [float(f"{step}e{power}") for power in range(first, last + 1) for step in steps]
+    return [tick for tick in candidates if low <= tick <= high]
+
 
 def all_figures(runs: Runs) -> list[Figure]:
     """Those that the results have something for."""
@@ -69,24 +109,31 @@ def all_figures(runs: Runs) -> list[Figure]:
 def by_level(runs: Runs, experiment: str, name: str, title: str) -> Figure:
     """Figures 1 and 2: a point for each level, or each epoch of linear SODM; the first seed."""
     about = (
-        "A point is a level of a tree, or an epoch; a single point is a machine without levels. First seed."
+        "A point is a level of a tree, or an epoch; a single point is a machine without levels, also "
+        "scikit-learn's SVC and that of scikit-learn-intelex (oneDAL). First seed."
     )
-    figure = Figure(name, title, about, "seconds", "test accuracy")
+    panels = []
     for dataset in runs.datasets:
         curves = []
         for solver in SYSTEMS:
             found = runs.of(experiment=experiment, dataset=dataset, solver=solver, seed=0)
             if found:
                 curves.append(_way(found.records[-1], system_name(solver)))
+        for solver in PEERS:
+            found = runs.of(experiment="peers", dataset=dataset, solver=solver, kernel=experiment, seed=0)
+            if curves and found:
+                curves.append(_way(found.records[-1], peer_name(solver, experiment)))
         if curves:
-            figure.panels.append(Panel(runs.label(dataset), curves))
-    return figure
+            panels.append(Panel(runs.label(dataset), curves))
+    return Figure(name, title, about, "seconds", "test accuracy").keep(panels)
 
 
 def _way(record: Record, name: str) -> Curve:
     """From the first record of the history to the end of the fit."""
     points = [
-        (r.get("elapsed", r.get("seconds")), r["accuracy"]) for r in record["history"] if "accuracy" in r
+        (r.get("elapsed", r.get("seconds")), r["accuracy"])
+        for r in record.get("history") or ()
+        if "accuracy" in r
     ]
     if len(points) < 2:
         return Curve(name, [record["seconds"]], [record["accuracy"]], alone=True)
@@ -97,7 +144,7 @@ def _way(record: Record, name: str) -> Curve:
 def gradient(runs: Runs) -> Figure:
     """Figure 4."""
     about = f"Each point is an epoch. Paper: {printed()['statements']['figure 4']['wording']}. First seed."
-    figure = Figure("figure4", "Figure 4: gradient methods, linear kernel", about, "seconds", "test accuracy")
+    panels = []
     for dataset in runs.datasets:
         curves = []
         for solver, name in {"SODM": "SODM (DSVRG)", **OTHER_GRADIENT}.items():
@@ -105,8 +152,9 @@ def gradient(runs: Runs) -> Figure:
             if found:
                 curves.append(_way(found.records[-1], name))
         if curves:
-            figure.panels.append(Panel(runs.label(dataset), curves))
-    return figure
+            panels.append(Panel(runs.label(dataset), curves))
+    title = "Figure 4: gradient methods, linear kernel"
+    return Figure("figure4", title, about, "seconds", "test accuracy").keep(panels)
 
 
 @dataclass(frozen=True)

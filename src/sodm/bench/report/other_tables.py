@@ -7,7 +7,7 @@ from typing import Any
 
 from sodm.bench.partitions import PARTITIONERS
 from sodm.bench.plan import SWITCHED_OFF, SYSTEMS
-from sodm.bench.report.summary import Runs, Summary, system_name
+from sodm.bench.report.summary import Runs, Summary, peer_name
 from sodm.bench.report.table import ACCURACY, DIFFERENCE, SECONDS, Cell, Column, Table
 from sodm.bench.starts import FORMS, LAMS
 from sodm.bench.tuning import UPSILON
@@ -39,8 +39,7 @@ def peers(runs: Runs) -> Table:
                 if not found and not found.others:
                     continue
                 time, base, n = found.mean("seconds"), ours.mean("seconds"), found.mean("n_support")
-                name = "LinearSVC" if solver == "SVC" and kernel == "linear" else system_name(solver)
-                name += ", lam grown" * (experiment == "grown")
+                name = peer_name(solver, kernel) + ", lam grown" * (experiment == "grown")
                 cells: list[Cell] = [runs.label(dataset), kernel, name, found.mean("accuracy"), time]
                 cells += [time / base if time and base else None, found.mean("memory_mb")]
                 table.rows.append([*cells, None if n is None else int(n), found.trouble])
@@ -80,7 +79,7 @@ def splits(runs: Runs) -> Table:
                     seed=0,
                 )
                 first: dict[str, Any] = (found.records or found.others)[0]
-                name = "LinearSVC" if (solver, kernel) == ("SVC", "linear") else system_name(solver)
+                name = peer_name(solver, kernel)
                 ours, other = found.mean("accuracy"), random.mean("accuracy")
                 difference = None if ours is None or other is None else ours - other
                 cells: list[Cell] = [runs.label(dataset), kernel, name, first["split"]]

@@ -14,6 +14,8 @@ from sodm.bench.report.summary import Runs
 from sodm.bench.report.table import Cell, Column, Table
 from sodm.bench.results import DONE, FAILED
 
+SHORT = 22  # letters
+
 
 def page(
     runs: Runs,
@@ -125,17 +127,16 @@ def _doubts(doubts: Sequence[Doubt]) -> str:
 
 def _table(table: Table) -> str:
     table = table.filled()
+    kinds = [' class="number"' if numeric else "" for numeric in table.numeric()]
     heads = "".join(
-        f'<th scope="col"><button type="button">{escape(column.title)}</button></th>'
-        for column in table.columns
+        f'<th scope="col"{kind}><button type="button">{escape(column.title)}</button></th>'
+        for kind, column in zip(kinds, table.columns, strict=True)
     )
     body = []
     for row, texts in zip(table.rows, table.texts(), strict=True):
         cells = "".join(
-            f'<td class="number" data-value="{value}">{escape(text)}</td>'
-            if isinstance(value, int | float)
-            else f"<td>{escape(text)}</td>"
-            for value, text in zip(row, texts, strict=True)
+            f"<td{kind or _short(text)}{_value(value)}>{escape(text)}</td>"
+            for kind, value, text in zip(kinds, row, texts, strict=True)
         )
         body.append(f"<tr>{cells}</tr>")
     return (
@@ -144,12 +145,22 @@ def _table(table: Table) -> str:
     )
 
 
+def _short(text: str) -> str:
+    """A few words, or counts with a stroke between them, stay on one line."""
+    return ' class="short"' if len(text) <= SHORT else ""
+
+
+def _value(value: Cell) -> str:
+    """What rows are sorted by."""
+    return f' data-value="{value}"' if isinstance(value, int | float) else ""
+
+
 def _figure(figure: Figure, *, first: bool) -> str:
     """The first figure brings plotly's library along."""
     drawn: str = plotly_figures.draw(figure).to_html(
         full_html=False, include_plotlyjs=first, div_id=f"plot-{figure.name}", config={"displaylogo": False}
     )
-    return f'<p class="about">{escape(figure.about)}</p>{drawn}'
+    return f'<p class="about">{escape(figure.about)}</p><div class="scroll drawn" tabindex="0">{drawn}</div>'
 
 
 def _resource(name: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from sodm.bench.report.figures import Figure
@@ -53,9 +54,17 @@ def draw(figure: Figure) -> Any:
                 col=k % columns + 1,
             )
             shown.add(curve.name)
+        place = {"row": k // columns + 1, "col": k % columns + 1}
         if panel.flat:
-            grid.update_yaxes(range=panel.flat, row=k // columns + 1, col=k % columns + 1)
-    grid.update_xaxes(title_text=figure.x, type="log", tickvals=figure.ticks, title_standoff=4)
+            grid.update_yaxes(range=panel.flat, **place)
+        marks = figure.ticks_of(panel)
+        grid.update_xaxes(
+            tickvals=marks,
+            ticktext=[f"{mark:g}" for mark in marks],
+            range=[math.log10(end) for end in panel.span],
+            **place,
+        )
+    grid.update_xaxes(title_text=figure.x, type="log", title_standoff=4)
     grid.update_yaxes(title_text=figure.y, title_standoff=4)
     grid.update_layout(
         template="plotly_white",

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from sodm.bench.report.figures import Figure
 from sodm.bench.report.plotly_figures import COLUMNS, colours, wrap
 
@@ -44,7 +42,8 @@ def write(figure: Figure, folder: Path, formats: tuple[str, ...] = ("png", "svg"
         axis.set_xlabel(figure.x)
         axis.set_ylabel(figure.y)
         axis.set_xscale("log")
-        axis.set_xticks(figure.ticks or ticks(*axis.get_xlim()))
+        axis.set_xlim(panel.span)
+        axis.set_xticks(figure.ticks_of(panel))
         axis.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
         axis.xaxis.set_minor_formatter(NullFormatter())
         if panel.flat:
@@ -59,17 +58,3 @@ def write(figure: Figure, folder: Path, formats: tuple[str, ...] = ("png", "svg"
         picture.savefig(path, dpi=120, metadata={"Date": None} if path.suffix == ".svg" else None)
     pyplot.close(picture)
     return paths
-
-
-def ticks(low: float, high: float) -> list[float]:
-    """Round numbers between two, as many as have room on a narrow logarithmic axis.
-
-    Examples
-    --------
-    >>> ticks(0.04, 0.3), ticks(0.004, 30)
-    ([0.05, 0.1, 0.2], [0.01, 0.1, 1.0, 10.0])
-    """
-    first, last = int(np.floor(np.log10(low))), int(np.ceil(np.log10(high)))
-    steps = (1, 2, 5) if high / low < 200 else (1,)
-    candidates = [float(f"{step}e{power}") for power in range(first, last + 1) for step in steps]
-    return [tick for tick in candidates if low <= tick <= high]

@@ -28,6 +28,11 @@ def system_name(solver: str, loss: str = "odm") -> str:
     return solver
 
 
+def peer_name(solver: str, kernel: str) -> str:
+    """A solver by its own name where it is not one of the paper's: scikit-learn's linear SVC has another."""
+    return "LinearSVC" if (solver, kernel) == ("SVC", "linear") else system_name(solver)
+
+
 def seconds_text(seconds: float) -> str:
     """Hundredths of a second, or two digits of less than a tenth.
 

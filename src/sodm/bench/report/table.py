@@ -42,6 +42,10 @@ class Table:
         rows = [[row[k] for k in kept] for row in self.rows]
         return replace(self, columns=[self.columns[k] for k in kept], rows=rows)
 
+    def numeric(self) -> list[bool]:
+        """Which columns are of numbers, whatever words and dashes there are among them."""
+        return [any(isinstance(row[k], int | float) for row in self.rows) for k in range(len(self.columns))]
+
     def texts(self) -> list[list[str]]:
         """All cells as text."""
         return [[c.text(v) for c, v in zip(self.columns, row, strict=True)] for row in self.rows]
