@@ -28,11 +28,11 @@ def latex(plain: str) -> str:
     Examples
     --------
     >>> print(latex("1/2 |w|^2 + lam / (2 M (1-theta)^2) * sum_i s_i (1-theta-m_i)_+^2"))
-    \frac{1}{2} \lVert w\rVert ^2 + \frac{\lambda }{2 M (1-\theta )^2} \sum_i s_i (1-\theta -m_i)_+^2
+    \frac{1}{2} \|w\|^2 + \frac{\lambda }{2 M (1-\theta )^2} \sum_i s_i (1-\theta -m_i)_+^2
     """
     text = _fractions(plain.strip().rstrip(",."))
     text = re.sub(r"(\w+(?: \w+)?) ?/ ?(\d+)", r"\\frac{\1}{\2}", text)
-    text = re.sub(r"\|(\w+)\|", r"\\lVert \1\\rVert ", text)
+    text = re.sub(r"\|(\w+)\|", r"\\|\1\\|", text)
     text = re.sub(rf"(?<![\\a-z])({GREEK})(?![a-z])", r"\\\1 ", text)
     text = re.sub(r"\blam\b", r"\\lambda ", text)
     text = text.replace("'", r"^{\top} ").replace("* ", "").replace("sum_i", r"\sum_i")
