@@ -16,8 +16,9 @@ import numpy as np
 import pytest
 
 from sodm import ODMClassifier
+from sodm.bench.convention import module
 from sodm.bench.plain_dcd import PlainODM
-from sodm.bench.plan import EXPERIMENTS, FULL, QUICK, plan
+from sodm.bench.plan import EXPERIMENTS, FULL, OURS, QUICK, plan
 from sodm.bench.printed import printed, printed_value
 from sodm.bench.report import results_page
 from sodm.bench.report.build import build
@@ -90,6 +91,50 @@ def test_plan_takes_filters_and_refuses_names_it_does_not_know():
         plan(FULL, ["mnist"])
     with pytest.raises(ValueError, match="no experiment is named"):
         plan(FULL, None, ["table2"])
+
+
+def test_two_scales_and_our_own_sets_stand_beside_the_papers():
+    runs = plan(FULL)
+    beside = {(run.dataset, run.seed) for run in runs if run.solver == "two scales"}
+    trees = {(run.dataset, run.seed) for run in runs if run.solver == "DC" and run.experiment == "rbf"}
+    assert beside == trees and {run.experiment for run in runs if run.solver == "two scales"} == {"rbf"}
+    ours = [run for run in runs if run.dataset in OURS]
+    assert {run.experiment for run in ours} == {"statistics", "tuning", "rbf"}
+    assert {run.seed for run in ours} == {0} and {run.kernel for run in ours} == {"rbf"}
+    assert {run.split for run in ours if run.task == "fit"} == {"random", "official"}
+    # What the paper's tables measure is Algorithm 1.
+    assert module("solvers", "sodm").Solver().options()["regions"] is None
+
+
+def test_a_set_of_ours_is_named_so_and_compared_with_nothing_printed():
+    facts = {"task": "statistics", "n_rows": 70_000, "n_features": 784, "positive": None, "n_classes": 10}
+    facts |= {"distinct": 70_000, "dataset_kind": "ours", "printed_as": "Fashion-MNIST", "note": "ten"}
+    fits = [
+        {"experiment": "rbf", "task": "fit", "solver": solver, "kernel": "rbf", "accuracy": accuracy}
+        for solver, accuracy in (("DC", 0.85), ("two scales", 0.9))
+    ]
+    common = {"dataset": "fashion-mnist", "status": "done", "rows": None, "options": [], "seed": 0}
+    common |= {"seconds": 1.0, "history": []}
+    runs = Runs([common | {"experiment": "statistics"} | facts, *(common | fit for fit in fits)])
+    tables = {table.name: table for table in all_tables(runs)}
+    assert tables["table1"].rows[0][1:6] == [None, 70_000, None, 784, "10 classes"]
+    rows = tables["table-2"].rows
+    assert [row[0] for row in rows] == ["fashion-mnist (ours, not the paper's)"] * 2
+    assert [row[1] for row in rows] == ["DC-ODM", "two scales (ours)"]
+    (row,) = tables["overview"].rows  # without a run of SODM
+    named = dict(zip([column.title for column in tables["overview"].columns], row, strict=True))
+    assert named["two scales (ours)"] == 0.9 and named["two scales (ours), s"] == 1.0
+    assert named["SODM"] is None and named["- paper"] is None and named["DC-ODM, s"] == 1.0
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_our_own_sets_are_read(name):
+    if not (Path(os.environ.get("SODM_DATA", "")) / "fashion-mnist").is_dir():
+        pytest.skip("SODM_DATA has not the set")
+    data = module("datasets", FILES[name]).Dataset().read()
+    labels = {"covtype": 2, "fashion-mnist": 10}[name]
+    assert data.X.dtype == np.float32 and len(data.X) == len(data.y) > 60_000
+    assert len(np.unique(data.y)) == labels
 
 
 # ---------------------------------------------------------------------------------------------- splits
@@ -171,7 +216,7 @@ def test_what_counts_as_there(tmp_path):
 def small(tmp_path_factory) -> Results:
     """A few real runs of every kind, on a small generated set."""
     folder = tmp_path_factory.mktemp("small")
-    fits = [replace(FIT, solver=solver) for solver in ("ODM", "Cascade", "SODM")]
+    fits = [replace(FIT, solver=solver) for solver in ("ODM", "Cascade", "SODM", "two scales")]
     linear = [
         replace(FIT, experiment=experiment, solver=solver, kernel="linear")
         for experiment, solver in (("linear", "SODM"), ("gradient", "SODM"), ("gradient", "SVRG"))
@@ -275,6 +320,10 @@ def test_report_has_its_parts_and_only_measured_numbers(small, tmp_path):
     assert "generated, only the shape is gisette's" in row[0]
     assert row[titles.index("accuracy, ours")] == small.records[FIT.key]["accuracy"]
     assert row[titles.index("difference")] is None  # a stand-in is not the paper's set
+    ours = next(row for row in table.rows if row[1] == "two scales (ours)")
+    record = small.records[replace(FIT, solver="two scales").key]
+    assert ours[titles.index("accuracy, ours")] == record["accuracy"]
+    assert ours[titles.index("accuracy, paper")] is None and record["stop_reason"] == "exact"  # few rows
     assert [finding.verdict for finding in findings(Runs(small))][3] == "not measured"
 
 
@@ -483,7 +532,7 @@ def test_page_in_a_browser(small, tmp_path):
         up = [float(text) for text in page.run(column)]
         page.click("#table-2 th:nth-child(4) button")
         down = [float(text) for text in page.run(column)]
-        assert up == sorted(up) and down == sorted(up, reverse=True) and len(up) == 3
+        assert up == sorted(up) and down == sorted(up, reverse=True) and len(up) == 4
         marks = page.run("[...document.querySelectorAll('#figure1 .xtick text')].map(t => t.textContent)")
         assert marks and all(re.fullmatch(r"(0\.0*)?[125]0*", mark) for mark in marks)
         # Numbers stay on one line; on a narrow screen what is too wide scrolls in its place, and says so.

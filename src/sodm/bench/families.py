@@ -101,7 +101,7 @@ def parts(data: Split) -> int | str:
     from sodm.trees.pilot import EXACT_ROWS
 
     if len(data.y) > EXACT_ROWS:
-        labels = (data.y > 0).astype(np.int64)
+        labels = np.unique(data.y, return_inverse=True)[1].astype(np.int64)
         if len(fold(data.X, labels, np.ones(len(labels))).first) > EXACT_ROWS:
             return "auto"
     return FEWEST_PARTS

@@ -156,7 +156,7 @@ class Clock:
 _FIXED = 2.5
 _FIT = {"SVC": 60.0, "oneDAL": 30.0, "Cascade": 30.0, "DiP": 20.0, "DC": 40.0, "ODM": 10.0, "SODM": 6.0}
 _SHARE = {"ijcnn1": 1.0, "susy-stand-in": 8.0, "skin-nonskin": 0.7, "cod-rna": 0.3, "susy-subset": 0.6}
-_SHARE |= {"a7a": 0.5, "gisette-stand-in": 0.5}
+_SHARE |= {"a7a": 0.5, "gisette-stand-in": 0.5, "covtype": 8.0, "fashion-mnist": 3.0}
 
 
 def thought_cost(run: Run) -> float:

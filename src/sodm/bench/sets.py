@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,7 @@ from sodm.bench.splits import Data
 from sodm.data import load
 from sodm.data.named import SETS
 
-# In the order of the paper's tables; names of the files in paper/datasets.
+# In the order of the paper's tables, then ours; names of the files in paper/datasets.
 FILES = {
     "gisette-stand-in": "gisette_stand_in",
     "svmguide1": "svmguide1",
@@ -22,6 +24,8 @@ FILES = {
     "skin-nonskin": "skin_nonskin",
     "susy-subset": "susy_subset",
     "susy-stand-in": "susy_stand_in",
+    "covtype": "covtype",
+    "fashion-mnist": "fashion_mnist",
 }
 
 
@@ -32,8 +36,8 @@ class PaperDataset(BaseDataset):
     ----------
     printed_as : str
         Its name in the paper, or that of the set it stands for.
-    kind : {"real", "subset", "stand-in"}
-        Only a real set's figures are the paper's set's figures.
+    kind : {"real", "subset", "stand-in", "ours"}
+        Only a real set's figures are the paper's set's figures; the paper does not have those of ours.
     split : {"random", "official"}
         How it is divided in the tables.
     note : str
@@ -77,3 +81,10 @@ def dense(name: str, *, download: bool = True) -> tuple[Any, Any]:
     """A set by name as float32 array and labels of +-1."""
     X, y = load(name, download=download)
     return np.asarray(X.toarray(), dtype=np.float32), np.asarray(y)
+
+
+def own_file(*names: str) -> Path | None:
+    """The first of these files that $SODM_DATA has."""
+    folder = os.environ.get("SODM_DATA")
+    found = [Path(folder) / name for name in names] if folder else []
+    return next((path for path in found if path.is_file()), None)

@@ -26,7 +26,7 @@ class Data:
     Attributes
     ----------
     X, y : ndarrays
-        The rows of the set, float32, and labels of +-1.
+        The rows of the set, float32, and labels, of +-1 where there are two.
     official : int or None
         How many of the rows, the first ones, are the official training part; the others are its test part.
     X_more, y_more : ndarrays or None

@@ -33,6 +33,7 @@ SOLVERS = {
     "SVC": "svc",
     "oneDAL": "onedal",
     "plain-DCD": "plain_dcd",
+    "two scales": "two_scales",
 }
 
 
@@ -47,7 +48,8 @@ def statistics(run: Run, known: Found, cache: Path) -> Found:
         "seconds": seconds,
         "n_rows": len(data.y),
         "n_features": data.X.shape[1],
-        "positive": int(np.sum(data.y > 0)),
+        "positive": int(np.sum(data.y > 0)) if len(np.unique(data.y)) == 2 else None,
+        "n_classes": len(np.unique(data.y)),
         "distinct": int(distinct_groups(data.X).max()) + 1,
         "dataset_kind": dataset.kind,
         "printed_as": dataset.printed_as,

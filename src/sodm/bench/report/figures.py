@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sodm.bench.plan import SYSTEMS
+from sodm.bench.plan import RBF_SYSTEMS
 from sodm.bench.printed import printed
 from sodm.bench.report.summary import Runs, peer_name, system_name
 from sodm.bench.results import Record
@@ -115,7 +115,7 @@ def by_level(runs: Runs, experiment: str, name: str, title: str) -> Figure:
     panels = []
     for dataset in runs.datasets:
         curves = []
-        for solver in SYSTEMS:
+        for solver in RBF_SYSTEMS:
             found = runs.of(experiment=experiment, dataset=dataset, solver=solver, seed=0)
             if found:
                 curves.append(_way(found.records[-1], system_name(solver)))

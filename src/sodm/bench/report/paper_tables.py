@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from sodm.bench.plan import SYSTEMS
+from sodm.bench.plan import RBF_SYSTEMS, SYSTEMS, TWO_SCALES
 from sodm.bench.printed import printed, printed_value
 from sodm.bench.report.figures import speedups
 from sodm.bench.report.summary import Runs, Summary, system_name
 from sodm.bench.report.table import ACCURACY, DIFFERENCE, SECONDS, Cell, Column, Table
+from sodm.bench.results import Record
 
 MEASURED = [
     Column("accuracy, paper", ".3f"),
@@ -26,10 +27,13 @@ MEASURED = [
 
 
 def overview(runs: Runs) -> Table:
-    """All in one: SODM beside the paper's SODM, exact ODM, and the other trees."""
+    """All in one: SODM beside the paper's SODM, exact ODM, the other trees, and ours of two scales."""
+    ours_too = bool(runs.of(solver=TWO_SCALES))
+    timed = RBF_SYSTEMS if ours_too else SYSTEMS
     columns = [Column("data set"), Column("kernel"), Column("SODM, paper", ".3f"), Column("SODM", ACCURACY)]
     columns += [Column("- paper", DIFFERENCE), Column("exact ODM", ACCURACY), Column("- exact", DIFFERENCE)]
-    columns += [Column(f"{system_name(solver)}, s", SECONDS) for solver in SYSTEMS]
+    columns += [Column(system_name(TWO_SCALES), ACCURACY)] * ours_too
+    columns += [Column(f"{system_name(solver)}, s", SECONDS) for solver in timed]
     about = (
         "Test accuracy, then seconds of the fit; means over the runs of Tables 2 and 3, which have spreads, "
         "gaps and remarks. A stand-in is not compared with the paper's set."
@@ -37,18 +41,23 @@ def overview(runs: Runs) -> Table:
     table = Table("overview", "Overview", about, columns)
     for kernel, number in (("rbf", "2"), ("linear", "3")):
         for dataset in runs.datasets:
-            found = {s: runs.of(experiment=kernel, dataset=dataset, solver=s) for s in SYSTEMS}
+            found = {s: runs.of(experiment=kernel, dataset=dataset, solver=s) for s in timed}
             ours, exact = found["SODM"].mean("accuracy"), found["ODM"].mean("accuracy")
-            if ours is None:
+            two_scales = found[TWO_SCALES].mean("accuracy") if ours_too else None
+            if ours is None and two_scales is None:
                 continue
             paper = None
             if runs.kind(dataset) != "stand-in":
                 paper = printed_value(number, runs.printed_as(dataset), "SODM", "accuracy")
             cells: list[Cell] = [runs.label(dataset), kernel, paper, ours]
-            cells += [None if paper is None else ours - paper, exact]
-            cells += [None if exact is None else ours - exact]
-            table.rows.append([*cells, *(_seconds(found[solver]) for solver in SYSTEMS)])
+            cells += [_difference(ours, paper), exact, _difference(ours, exact)]
+            cells += [two_scales] * ours_too
+            table.rows.append([*cells, *(_seconds(found[solver]) for solver in timed)])
     return table
+
+
+def _difference(one: float | None, other: float | None) -> float | None:
+    return None if one is None or other is None else one - other
 
 
 def _seconds(found: Summary) -> Cell:
@@ -75,11 +84,15 @@ def statistics(runs: Runs) -> Table:
             table.rows.append([dataset, *[None] * 7, facts.trouble])
             continue
         r = facts.records[-1]
-        paper = printed()["tables"]["1"][r["printed_as"]]
-        counts = f"{r['positive']:,} / {r['n_rows'] - r['positive']:,}"
-        numbers = [paper["rows"], r["n_rows"], paper["features"], r["n_features"]]
+        paper = printed()["tables"]["1"].get(r["printed_as"], {})
+        counts = f"{r['n_classes']} classes" if r["positive"] is None else _counts(r)
+        numbers = [paper.get("rows"), r["n_rows"], paper.get("features"), r["n_features"]]
         table.rows.append([dataset, *numbers, counts, r["distinct"], r["dataset_kind"], r["note"]])
     return table
+
+
+def _counts(facts: Record) -> str:
+    return f"{facts['positive']:,} / {facts['n_rows'] - facts['positive']:,}"
 
 
 def systems(runs: Runs, experiment: str, number: str, title: str) -> Table:
@@ -92,7 +105,7 @@ def systems(runs: Runs, experiment: str, number: str, title: str) -> Table:
     table = Table(f"table-{number}", title, about, [Column("data set"), Column("system"), *MEASURED])
     loss = "hinge" if experiment == "svm" else "odm"
     for dataset in runs.datasets:
-        for solver in SYSTEMS:
+        for solver in RBF_SYSTEMS:
             found = runs.of(experiment=experiment, dataset=dataset, solver=solver)
             name = system_name(solver, loss)
             if found or found.others:
@@ -114,7 +127,7 @@ def measured(runs: Runs, found: Summary, dataset: str, number: str, system: str)
         accuracy,
         ours,
         found.spread("accuracy"),
-        ours - accuracy if comparable and ours is not None and accuracy is not None else None,
+        _difference(ours, accuracy) if comparable else None,
         seconds,
         time,
         found.spread("seconds"),

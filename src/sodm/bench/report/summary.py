@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from statistics import mean, stdev
 from typing import Any
 
+from sodm.bench.plan import TWO_SCALES
 from sodm.bench.results import DONE, FAILED, NOT_FINISHED, Record
 from sodm.trees.pilot import EXACT_ROWS
 
@@ -18,9 +19,11 @@ def system_name(solver: str, loss: str = "odm") -> str:
 
     Examples
     --------
-    >>> system_name("Cascade"), system_name("SODM", "hinge"), system_name("oneDAL")
-    ('Ca-ODM', 'SSVM', 'oneDAL')
+    >>> system_name("Cascade"), system_name("SODM", "hinge"), system_name("oneDAL"), system_name("two scales")
+    ('Ca-ODM', 'SSVM', 'oneDAL', 'two scales (ours)')
     """
+    if solver == TWO_SCALES:
+        return f"{solver} (ours)"
     if solver == "SODM":
         return "SSVM" if loss == "hinge" else "SODM"
     if solver in PREFIXES:
@@ -118,7 +121,7 @@ class Runs:
 
     @property
     def datasets(self) -> list[str]:
-        """In the order of the paper."""
+        """In the order of the paper, then ours."""
         from sodm.bench.sets import FILES
 
         there = {record["dataset"] for record in self.records}
@@ -132,6 +135,8 @@ class Runs:
             record = facts.records[-1]
             if record["dataset_kind"] == "stand-in":
                 words.append(f"generated, only the shape is {record['printed_as']}'s")
+            elif record["dataset_kind"] == "ours":
+                words.append("ours, not the paper's")
             elif record["dataset_kind"] == "subset":
                 words.append(f"{record['n_rows']:,} of {record['printed_as']}'s rows")
             elif "a9a" in record["note"]:
@@ -143,7 +148,7 @@ class Runs:
         return dataset + (f" ({'; '.join(words)})" if words else "")
 
     def kind(self, dataset: str) -> str | None:
-        """real, subset or stand-in; None if the set was not read."""
+        """real, subset, stand-in or ours; None if the set was not read."""
         facts = self.of(experiment="statistics", dataset=dataset)
         return facts.records[-1]["dataset_kind"] if facts else None
 

@@ -7,7 +7,7 @@ from sodm.bench.tuning import Tuned
 
 
 class Solver(TreeSolver):
-    """Strata dealt to all parts; parts are merged until decisions agree. Linear: DSVRG.
+    """Strata dealt to all parts; parts are merged until decisions agree; no regions. Linear: DSVRG.
 
     The parameters besides `loss` switch our corrections off, one by one: `merge="literal"` concatenates duals
     unscaled, `stop_tol=0` goes up to the last level, `start="zero"` starts every part from zero.
@@ -35,4 +35,4 @@ class Solver(TreeSolver):
     def options(self) -> dict[str, Any]:
         """The corrections."""
         names = ("merge", "stop_tol", "start", "local_solver")
-        return {name: getattr(self, name) for name in names}
+        return {name: getattr(self, name) for name in names} | {"regions": None}
