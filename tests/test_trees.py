@@ -29,8 +29,9 @@ from sodm.training.context import Context
 from sodm.training.exact import ExactTrainer
 from sodm.trees import systems
 from sodm.trees.evaluation import EvaluationRows
+from sodm.trees.history import Record, Seconds
 from sodm.trees.merge import Concatenate, Solved
-from sodm.trees.probe import Probe, Reading
+from sodm.trees.probe import Probe
 from sodm.trees.stop import StopRule
 from sodm.trees.tree import Tree
 
@@ -360,18 +361,43 @@ def test_stops_when_decisions_agree() -> None:
     assert early.history_[0]["changed"] is None and 0 <= early.history_[1]["changed"] <= 1
 
 
-def test_decisions_that_agree_do_not_end_it_while_the_objective_falls() -> None:
-    decision = np.array([[1.0, -1.0, 2.0]])
-    before, now, near = (
-        Reading(decision, np.array([value]), np.array([-value]), True) for value in (10.0, 8.0, 7.9)
-    )
+def levels(*seen: tuple[float | None, Any], left: int = 1, n_iter: int = 3) -> list[Record]:
+    """Levels of which only the share of decisions that changed and the objective matter; so many follow."""
+    parts = 2 ** (left + 1)
+    return [
+        Record(k, parts, 8, 8, n_iter, n_iter, 0.0, objective, 0.1, True, changed, 0, Seconds(), 0.0)
+        for k, (changed, objective) in enumerate(seen)
+    ]
+
+
+def test_decisions_end_it_by_what_is_still_to_come() -> None:
+    rule = StopRule(stop_tol=0.01)
+    slow = (None, 9.0), (0.009, 9.0), (0.0085, 9.0)  # many such steps may lie before it
+    assert rule.reason(levels(*slow, left=1)) == "decisions"
+    assert rule.reason(levels(*slow, left=2)) is None
+    fast = (None, 9.0), (0.08, 9.0), (0.02, 9.0), (0.005, 9.0)
+    assert rule.reason(levels(*fast[:3], left=10)) == "decisions"  # 0.02 (1/4 + 1/16 + ...) < 0.01
+    assert rule.reason(levels(*fast[:2], left=10)) is None
+    assert rule.reason(levels(*fast, left=10)) == "decisions"
+    assert rule.reason(levels(*fast, left=0)) is None  # the last level has a name of its own
+    one = (None, 9.0), (0.005, 9.0)  # 0.005 (0.71 + 0.5 + ...) = 0.012
+    assert rule.reason(levels(*one, left=2)) == "decisions" and rule.reason(levels(*one, left=20)) is None
+    assert rule.reason(levels((None, 9.0), left=3)) is None
+    growing = (None, 9.0), (0.002, 9.0), (0.004, 9.0)
+    assert rule.reason(levels(*growing, left=1)) == "decisions"
+    assert rule.reason(levels(*growing, left=2)) is None
+
+
+def test_decisions_do_not_end_it_while_the_objective_falls() -> None:
     rule = StopRule(stop_tol=0.0)
-    assert rule.reason(1, 3, now, before) is None
-    assert rule.reason(2, 3, near, now) == "decisions"
-    other = Reading(-decision, near.objective, near.dual, True)
-    assert rule.reason(2, 3, other, now) is None
-    assert rule.reason(2, 0, other, now) == "tolerance"
-    assert rule.reason(0, 0, near, None) is None
+    assert rule.reason(levels((None, 10.0), (0.0, 8.0))) is None  # by a quarter
+    falling = (None, 10.0), (0.0, 9.2), (0.0, 8.5)
+    assert rule.reason(levels(*falling, left=1)) == "decisions"
+    assert rule.reason(levels(*falling, left=4)) is None  # each by a twelfth
+    assert rule.reason(levels((None, 10.0), (0.0, 8.0), (0.0, 7.9), left=9)) == "decisions"
+    assert rule.reason(levels((None, 7.0), (0.0, 8.4), (0.0, 8.4))) is None  # a sixth above the best known
+    assert rule.reason(levels((None, [10.0, 5.0]), (0.0, [10.0, 4.0]))) is None
+    assert rule.reason(levels((None, 10.0), (0.5, 5.0), n_iter=0)) == "tolerance"
 
 
 def test_stops_at_the_last_level() -> None:

@@ -195,9 +195,9 @@ refine : bool, default=False
 budget : int or None, default=None
     Most support vectors of the machine; it is compressed onto so many landmarks.
 checkpoint_dir : path or None, default=None
-    Where to write the state after each level. A fit of the same data with the same parameters goes on
-    from there, and ends with the same machine. A kernel that is a lambda, a closure or an object cannot
-    be told from another one: such a fit starts anew, with a warning.
+    Where to write the state after each level, or every 64 regions. A fit of the same data with the same
+    parameters goes on from there, and ends with the same machine. A kernel that is a lambda, a closure or
+    an object cannot be told from another one: such a fit starts anew, with a warning.
 local_solver : {"auto", "newton", "dcd"}, default="auto"
     What solves the parts: semismooth Newton or, as in the paper, dual coordinate descent.
 """

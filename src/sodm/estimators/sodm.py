@@ -48,8 +48,9 @@ class SODMClassifier(TreeClassifier):
         duals that the optimality conditions assign to their averaged f; from their duals as they are, as the
         paper prints it.
     stop_tol : float, default=0.01
-        Training ends when at most this share of a sample of the rows is decided otherwise than at the level
-        below and the objective agrees. 0 goes on to `branching` parts.
+        Training ends when all levels to come together would decide at most this share of a sample of the
+        rows otherwise, as far as the last levels tell, and the objective agrees. 0 goes on to `branching`
+        parts.
     regions : int, "auto" or None, default="auto"
         So many regions; "auto" decides by rows held out whether there are any, and how large they are; None
         is Algorithm 1 of the paper. "auto" looks for none where a number of parts, `refine` or `budget` is
@@ -127,7 +128,8 @@ class SODMClassifier(TreeClassifier):
 
     def _trainer(self) -> Trainer:
         system = systems.sodm(int(self.n_landmarks), self.merge)
-        tree = self._tree(system, stop=StopRule(float(self.stop_tol)), pilot=self.start == "pilot")
+        stop = StopRule(float(self.stop_tol), int(self.branching))
+        tree = self._tree(system, stop=stop, pilot=self.start == "pilot")
         if self.regions is None or (self.regions == "auto" and not self._may_have_regions()):
             return tree
         return TwoScale(tree, None if self.regions == "auto" else int(self.regions))

@@ -14,7 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from sodm.problem.cells import Cells
+from sodm.problem.cells import VALUES_AT_ONCE, Cells, squares
+from sodm.problem.evaluator import KernelEvaluator
+from sodm.problem.kernels import Kernel
+from sodm.problem.query_blocks import query_blocks
 from sodm.problem.row_set import RowSet
 from sodm.problem.rows import canonical
 
@@ -34,9 +37,10 @@ def find_cells(rows: RowSet, size: float, seed: int, n_threads: int = 1) -> tupl
     count = max(1, round(n / size))
     sample = rows[np.sort(rng.permutation(n)[: ROWS_PER_CELL * count])]
     most = TOO_LARGE * size * sample.shape[0] / n  # rows of the sample in a cell
-    cells = _lloyd(sample, count, rng, n_threads)
+    prepared = _Sample(sample, count, n_threads)
+    cells = _lloyd(prepared, count, rng)
     for _ in range(ROUNDS):
-        nearest = cells.look(sample, n_threads)[:, 0].astype(np.intp)
+        nearest = prepared.nearest(cells)
         sizes = np.bincount(nearest, minlength=len(cells))
         large = np.flatnonzero(sizes > most)
         if len(large) == 0:
@@ -44,21 +48,42 @@ def find_cells(rows: RowSet, size: float, seed: int, n_threads: int = 1) -> tupl
         pieces = [cells.centres[np.flatnonzero((sizes > 0) & (sizes <= most))]]
         for cell in large:
             members = sample[np.flatnonzero(nearest == cell)]
-            pieces.append(_lloyd(members, ceil(TOO_LARGE * sizes[cell] / most), rng, n_threads).centres)
+            pieces_of_cell = ceil(TOO_LARGE * sizes[cell] / most)
+            own = _Sample(members, pieces_of_cell, n_threads)
+            pieces.append(_lloyd(own, pieces_of_cell, rng).centres)
         cells = Cells(_stack(pieces))
     return cells, rows.map_rows(partial(cells.look, n_threads=n_threads))
 
 
-def _lloyd(sample: Any, n_cells: int, rng: np.random.RandomState, n_threads: int) -> Cells:
+class _Sample:
+    """Rows whose nearest cell is asked for again and again: prepared for the core once, since that takes as
+    long as the products where features are many."""
+
+    def __init__(self, rows: Any, n_cells: int, n_threads: int) -> None:
+        self.rows = rows
+        self._inner = KernelEvaluator(Kernel("linear"), "double", n_threads)
+        most = max(1, VALUES_AT_ONCE // max(1, n_cells)) * rows.shape[1]
+        self._blocks = [(block, self._inner.points(rows[block])) for block in query_blocks(rows, most=most)]
+
+    def nearest(self, cells: Cells) -> NDArray[np.intp]:
+        """The nearest cell of each row."""
+        norms, found = squares(cells.centres), np.empty(self.rows.shape[0], dtype=np.intp)
+        for block, points in self._blocks:
+            found[block] = (norms - 2 * self._inner.block(points, cells.centres)).argmin(axis=1)
+        return found
+
+
+def _lloyd(sample: _Sample, n_cells: int, rng: np.random.RandomState) -> Cells:
     """k-means of a sample, from rows drawn at random; a centre that loses all rows is left out."""
-    start = np.sort(rng.choice(sample.shape[0], min(n_cells, sample.shape[0]), replace=False))
-    cells = Cells(sample[start].astype(np.float64))
+    n = sample.rows.shape[0]
+    start = np.sort(rng.choice(n, min(n_cells, n), replace=False))
+    cells = Cells(sample.rows[start].astype(np.float64))
     before: NDArray[np.intp] | None = None
     for _ in range(PASSES):
-        nearest = cells.look(sample, n_threads)[:, 0].astype(np.intp)
+        nearest = sample.nearest(cells)
         if before is not None and np.array_equal(nearest, before):
             break
-        cells, before = Cells(_means(sample, nearest)), nearest
+        cells, before = Cells(_means(sample.rows, nearest)), nearest
     return cells
 
 

@@ -83,11 +83,11 @@ class Cells:
         found = np.empty((X.shape[0], 3))
         inner = KernelEvaluator(Kernel("linear"), "double", n_threads)
         centres = inner.points(self.centres)
-        norms = _squares(self.centres)
+        norms = squares(self.centres)
         for rows in query_blocks(X, most=max(1, VALUES_AT_ONCE // max(1, len(self)) * X.shape[1])):
             block = X[rows]
             distance = norms - 2 * inner.block(block, centres)
-            found[rows] = _two_nearest(distance, _squares(block))
+            found[rows] = _two_nearest(distance, squares(block))
         return found
 
 
@@ -111,7 +111,7 @@ def _two_nearest(distance: NDArray[np.float64], squares: NDArray[np.float64]) ->
     return np.column_stack([nearest, second, np.minimum(share, 1.0)])
 
 
-def _squares(X: Any) -> NDArray[np.float64]:
+def squares(X: Any) -> NDArray[np.float64]:
     """|x|^2 of each row, in double precision."""
     if sparse.issparse(X):
         return np.asarray(X.astype(np.float64).multiply(X).sum(axis=1)).ravel()

@@ -223,6 +223,20 @@ def bundles(n: int, size: int) -> list[tuple[int, int]]:
     return list(pairwise(bounds))
 
 
+def levels_above(n_parts: int, branching: int) -> int:
+    """How many levels follow one of so many parts, if every `branching` are merged until no more are left.
+
+    Examples
+    --------
+    >>> [levels_above(n, 2) for n in (2, 3, 16)], levels_above(9, 3)
+    ([0, 1, 3], 1)
+    """
+    levels = 0
+    while n_parts > branching:
+        n_parts, levels = -(-n_parts // branching), levels + 1
+    return levels
+
+
 def rows_of(assignment: NDArray[Any], n_parts: int) -> list[Index]:
     """The row numbers of each part, in order; parts without rows are left out."""
     order = np.argsort(assignment, kind="stable")

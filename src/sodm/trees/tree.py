@@ -147,13 +147,12 @@ class _Training:
             done = [result for result in results if result is not None]
             duals = tree.merge.model(solved)
             now = self._look(level, solved, done, duals, before, seconds)
-            iterations = self.history[-1].n_iter
             if self._is_whole(groups):
                 reason = EXACT
             elif not complete or self._out_of_time():
                 reason = TIME
             elif tree.stop is not None:
-                reason = tree.stop.reason(level, iterations, now, before)
+                reason = tree.stop.reason(self.history)
             before = now
             seconds = Seconds()
             if reason is None:

@@ -52,6 +52,11 @@ class Base:
     coefficients: Array
     message: Arrays
 
+    @classmethod
+    def of(cls, problem: Problem, rows: Index, coefficients: Array) -> Base:
+        """That of these rows of a problem."""
+        return cls(rows, coefficients, {"base_rows": problem.rows[rows], "base_coef": coefficients})
+
 
 class Trial:
     """What is tried before regions are solved; nothing of it depends on threads or clocks."""
@@ -82,7 +87,7 @@ class Trial:
             pieces.append((rows[used], self.problem.signs[:, rows[used]] * result["duals"][:, used]))
         rows = np.concatenate([rows for rows, _ in pieces])
         coefficients = np.hstack([piece for _, piece in pieces]) / len(pieces)
-        return Base(rows, coefficients, {"base_rows": self.problem.rows[rows], "base_coef": coefficients})
+        return Base.of(self.problem, rows, coefficients)
 
     def finds_regions(self, places: Places) -> bool:
         """Whether regions are the better machine."""

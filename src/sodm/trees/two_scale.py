@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from sodm.engines.base import Arrays, Part, Table
 from sodm.engines.threads import ThreadEngine
 from sodm.partition.cells import find_cells
-from sodm.problem.cells import Cells, places_of
+from sodm.problem.cells import Cells, Places, places_of
 from sodm.problem.evaluator import KernelEvaluator
 from sodm.problem.problem import Problem
 from sodm.solvers.result import SolveResult
@@ -37,6 +37,7 @@ from sodm.trees.history import Record, Seconds, Summary
 from sodm.trees.local import LocalSolver
 from sodm.trees.memory import most_needed, part_share
 from sodm.trees.pilot import EXACT_ROWS
+from sodm.trees.region_checkpoint import RegionCheckpoint
 from sodm.trees.stop import REGIONS, TIME
 from sodm.trees.tree import Tree
 from sodm.trees.trial import REGION_ROWS, Base, Trial
@@ -44,9 +45,7 @@ from sodm.trees.trial import REGION_ROWS, Base, Trial
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
 
-REGION_TOL = (
-    1e-2  # regions are blended, and corrected by nobody: more than this changes no decision to speak of
-)
+SAVED_TOGETHER = 64  # regions; those of one file are solved side by side, and then written down
 
 
 @dataclass(frozen=True)
@@ -81,6 +80,9 @@ class _Training:
         self.began = time.monotonic()
         self.deadline = None if context.time_limit is None else self.began + context.time_limit
         self.engine = context.engine or ThreadEngine(context.n_threads, context.cache_bytes)
+        self.checkpoint = None
+        if context.checkpoint is not None:
+            self.checkpoint = RegionCheckpoint(context.checkpoint, problem, context.seed)
         self.solver = LocalSolver(
             kernel=problem.kernel,
             precision=context.precision,
@@ -100,21 +102,33 @@ class _Training:
         places = places_of(table)
         seconds.partition = time.perf_counter() - began
         began = time.perf_counter()
-        trial = Trial(problem, self.context, self.engine, self.solver, self.total)
-        if self.machine.regions is None:
-            self._tell("trial", self.n)
-            if not trial.finds_regions(places):  # parts that look like the whole do as well or better
-                return self.tree.train(problem, self._what_is_left())
-        base = trial.base
+        base = self._base(places)
+        if base is None:  # parts that look like the whole do as well or better
+            return self.tree.train(problem, self._what_is_left())
         seconds.pilot = time.perf_counter() - began
         groups = places.by_cell()
         members = [rows for _, rows, _ in groups]
         cells = Cells(cells.centres[[cell for cell, _, _ in groups]])
         self._tell(f"{len(cells)} regions", self.n)
         began, lost = time.perf_counter(), self.engine.overhead
-        results = self._solve(members, base)
-        seconds.solve, seconds.engine = time.perf_counter() - began, self.engine.overhead - lost
+        results = self._solve(members, base, seconds)
+        seconds.solve = time.perf_counter() - began - seconds.checkpoint
+        seconds.engine = self.engine.overhead - lost
         return self._trained(cells, members, base, results, seconds)
+
+    def _base(self, places: Places) -> Base | None:
+        """f0; None if the trial finds that regions are not wanted."""
+        saved = self.checkpoint.base() if self.checkpoint else None
+        if saved is not None:
+            return Base.of(self.problem, *saved)
+        trial = Trial(self.problem, self.context, self.engine, self.solver, self.total)
+        if self.machine.regions is None:
+            self._tell("trial", self.n)
+            if not trial.finds_regions(places):
+                return None
+        if self.checkpoint:
+            self.checkpoint.save_base(trial.base.rows, trial.base.coefficients)
+        return trial.base
 
     def _what_is_left(self) -> Context:
         """The context for what comes after the trial."""
@@ -122,7 +136,7 @@ class _Training:
         spent = time.monotonic() - self.began
         return self.context if limit is None else replace(self.context, time_limit=max(0.0, limit - spent))
 
-    def _solve(self, members: Sequence[Index], base: Base) -> list[Arrays | None]:
+    def _solve(self, members: Sequence[Index], base: Base, seconds: Seconds) -> list[Arrays | None]:
         """All regions; those that were not finished in time are None."""
         share, told = part_share(self.context.cache_bytes, len(members)), base.message
         told = {"represented": self.total, "cache_bytes": share, **told}
@@ -135,8 +149,35 @@ class _Training:
             )
             for index in members
         ]
+        if self.checkpoint is None:
+            return self._map(parts, any_time=True)
+        results: list[Arrays | None] = []
+        for first in range(0, len(parts), SAVED_TOGETHER):
+            results += self._map_saved(self.checkpoint, parts[first : first + SAVED_TOGETHER], first, seconds)
+        return results
+
+    def _map_saved(
+        self, checkpoint: RegionCheckpoint, parts: Sequence[Part], first: int, seconds: Seconds
+    ) -> list[Arrays | None]:
+        """These regions, the first of which has this number: from their file as far as they are there."""
+        saved = checkpoint.results(first)
+        results = [saved.get(first + k) for k in range(len(parts))]
+        missing = [k for k, result in enumerate(results) if result is None]
+        if not missing:
+            return results
+        found = self._map([parts[k] for k in missing], any_time=first == 0 and not saved)
+        for k, result in zip(missing, found, strict=True):
+            results[k] = result
+        began = time.perf_counter()
+        if any(result is not None for result in found):
+            checkpoint.save_results(first, results)
+        seconds.checkpoint += time.perf_counter() - began
+        return results
+
+    def _map(self, parts: Sequence[Part], any_time: bool) -> list[Arrays | None]:
+        """Results of parts; with `any_time` the first whatever the limit, so that there is a machine."""
         done: list[Arrays | None] = []
-        if self.deadline is not None:  # one is solved whatever the limit, so that there is a machine
+        if self.deadline is not None and any_time:
             done = self.engine.map(self.solver, parts[:1], None, self.context.stop)
         rest = parts[len(done) :]
         return done + self.engine.map(self.solver, rest, self.deadline, self.context.stop)
