@@ -110,8 +110,9 @@ def fit(
     rows: int | None = None,
     limit: float | None = None,
     ridge: float | None = None,
+    repeat: int = 3,
 ) -> dict[str, Any]:
-    """One side on one set, or on its first rows."""
+    """One side on one set, or on its first rows; the shortest of some fits unless they are long."""
     import warnings
 
     import sodm
@@ -128,7 +129,7 @@ def fit(
     }
     machine = makes[side]()
     before = peak_memory()
-    seconds, _ = best_of(lambda: machine.fit(X, y), 3, slow_once=True)
+    seconds, _ = best_of(lambda: machine.fit(X, y), repeat, slow_once=True)
     memory = peak_memory() - before
     machine.predict(X_test[:100])
     decide, _ = best_of(lambda: machine.predict(X_test), 3)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
 from table import Row
 from timing import isolated, isolated_peer
 from tree_figures import grow, tune
@@ -79,11 +78,3 @@ def stand_in_rows(threads: int) -> Iterator[Row]:
                 what, f"{before['n']:,} rows", mine, f"{before['accuracy']:.4f}", points, 0.0, " points", 2
             )
         before = found
-
-
-def growth_row(found: list[dict[str, Any]]) -> Row:
-    """The exponent of time by rows."""
-    rows, seconds = (np.log([one[what] for one in found]) for what in ("rows", "seconds"))
-    exponent = float(np.polyfit(rows, seconds, 1)[0])
-    span = f"{found[0]['rows']:,} to {found[-1]['rows']:,} rows"
-    return Row("covtype, exponent of growth", span, f"{exponent:.2f}", "", exponent, 1.0, "", 2, at_most=True)
