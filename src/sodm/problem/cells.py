@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -15,7 +16,7 @@ from sodm.problem.kernels import Kernel
 from sodm.problem.query_blocks import query_blocks
 
 BORDER = 1.3  # the second centre counts where its squared distance is less than so many times the first's
-VALUES_AT_ONCE = 2**22  # of the products with the centres
+VALUES_AT_ONCE = 2**20  # of the rows, and of their products with the centres, that a thread looks at
 
 
 @dataclass(frozen=True)
@@ -81,13 +82,16 @@ class Cells:
     def look(self, X: Any, n_threads: int = 1) -> NDArray[np.float64]:
         """`places` as one table with a row for each row of X: nearest cell, second cell, share."""
         found = np.empty((X.shape[0], 3))
-        inner = KernelEvaluator(Kernel("linear"), "double", n_threads)
-        centres = inner.points(self.centres)
-        norms = squares(self.centres)
-        for rows in query_blocks(X, most=max(1, VALUES_AT_ONCE // max(1, len(self)) * X.shape[1])):
+        inner = KernelEvaluator(Kernel("linear"), "double")
+        centres, norms = inner.points(self.centres), squares(self.centres)
+
+        def look_at(rows: slice) -> None:
             block = X[rows]
-            distance = norms - 2 * inner.block(block, centres)
-            found[rows] = _two_nearest(distance, squares(block))
+            found[rows] = _two_nearest(norms - 2 * inner.block(block, centres), squares(block))
+
+        most = min(VALUES_AT_ONCE, VALUES_AT_ONCE // max(1, len(self)) * X.shape[1])
+        with ThreadPoolExecutor(n_threads) as pool:
+            list(pool.map(look_at, query_blocks(X, most=max(1, most))))
         return found
 
 
