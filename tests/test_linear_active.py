@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from sodm import LinearODMClassifier
-from sodm.problem.linear import LinearProblem, MemoryRows
+from sodm.problem.linear import LinearProblem, LongRows, MemoryRows
 from sodm.problem.losses import OdmLoss
 from sodm.solvers.linear_active import newton_on_active_rows
 from sodm.solvers.linear_result import History
@@ -101,8 +101,8 @@ def test_offsets_shift_the_margins(as_rows: Any) -> None:
     offset = np.random.default_rng(3).normal(size=(1, 300))
     rows = MemoryRows(as_rows(X), y.astype(np.int32), None, np.array([1], dtype=np.int32), loss, 0.0, 2)
     found = newton_on_active_rows(
-        LinearProblem(rows, 1, loss), rows, np.zeros((1, 80)), tol=1e-10, max_iter=100, history=History(),
-        offset=offset,
+        LinearProblem(rows, 1, loss), LongRows(rows, offset), np.zeros((1, 80)),
+        tol=1e-10, max_iter=100, history=History(),
     )  # fmt: skip
     sign, w = np.where(y == 1, 1.0, -1.0), found.w[0]
     margins = sign * (X @ w) + offset[0]

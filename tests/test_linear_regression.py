@@ -68,6 +68,28 @@ def test_targets_shifted_and_scaled():
     np.testing.assert_allclose(other.predict(X), 1000 * plain.predict(X) + 7e5, rtol=1e-7)
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("factor", [1e-25, 1e-12, 1e100])
+def test_the_unit_of_the_targets_does_not_matter(factor, dtype):
+    """Charges in coulombs, masses of stars: beside 1, of which margins are made, they would be lost."""
+    X, y = task()
+    X = X.astype(dtype)
+    for epsilon in (0.0, 0.5):
+        plain = machine(epsilon=epsilon).fit(X, y)
+        other = machine(epsilon=factor * epsilon).fit(X, factor * y)
+        np.testing.assert_allclose(other.coef_ / factor, plain.coef_, rtol=1e-6)
+        np.testing.assert_allclose(other.intercept_ / factor, plain.intercept_, rtol=1e-9)
+        np.testing.assert_allclose(other.objective_ / factor**2, plain.objective_, rtol=1e-9)
+    both = machine().fit(X, np.column_stack([y, factor * y]))
+    np.testing.assert_allclose(both.coef_[1] / factor, both.coef_[0], rtol=1e-6)
+
+
+def test_targets_too_large_for_their_squares_are_refused():
+    X, y = task()
+    with np.errstate(all="ignore"), pytest.raises(ValueError, match="targets are too large"):
+        machine().fit(X, 1e200 * y)
+
+
 def test_weights_are_repeats():
     X, y = task()
     counts = np.random.default_rng(1).integers(0, 3, size=len(y))
@@ -111,6 +133,20 @@ def test_chunks_give_the_fit_of_all_rows():
     np.testing.assert_allclose(chunked.intercept_, whole.intercept_, rtol=1e-8)
 
 
+def test_chunks_of_several_targets_must_fit_together():
+    X, y = task(n=200)
+    both = np.column_stack([1e-15 * y, -y])
+    halves = (slice(100), slice(100, 200))
+    chunked = machine().fit_chunks(lambda: iter([(X[half], both[half]) for half in halves]))
+    np.testing.assert_allclose(chunked.coef_, machine().fit(X, both).coef_, rtol=1e-8)
+    assert chunked.predict(X).shape == (200, 2)
+    for other in (y[100:], both[100:, :1]):
+        with pytest.raises(ValueError, match="same number of columns"):
+            machine().fit_chunks(lambda other=other: iter([(X[:100], both[:100]), (X[100:], other)]))
+    with pytest.raises(ValueError, match="no row with a weight"):
+        machine().fit_chunks(lambda: iter([]))
+
+
 def test_arrow_tables_are_chunks():
     pa = pytest.importorskip("pyarrow")
     X, y = task(n=200)
@@ -130,10 +166,40 @@ def test_many_sparse_features_and_threads():
     np.testing.assert_allclose(own.predict(X), ridge.predict(X), atol=1e-5)
 
 
+@pytest.mark.parametrize("as_rows", [np.asarray, sparse.csr_matrix])
+def test_more_features_than_rows(as_rows):
+    """A zone that most rows are in: no system of all features is solved, and none by products alone."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 700)) * (rng.random((200, 700)) < 0.3)
+    y = X[:, :20].sum(axis=1) + rng.normal(size=200)
+    weights = weights_for(200)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        own = LinearODMRegressor(epsilon=0.5, upsilon=2.0, tol=1e-9).fit(as_rows(X), y, weights)
+        both = LinearODMRegressor(upsilon=2.0).fit(as_rows(X), np.column_stack([y, -1e-15 * y]), weights)
+    kernel = ODMRegressor(
+        kernel="linear", epsilon=0.5, upsilon=2.0, lam=own.lam, precision="double", tol=1e-9
+    )
+    mean = np.average(y, weights=weights)
+    wide = np.column_stack([X, np.ones(200)])  # the constant feature
+    kernel.set_params(fit_intercept=False).fit(wide, y - mean, weights)
+    np.testing.assert_allclose(own.objective_, kernel.objective_, rtol=1e-7)
+    np.testing.assert_allclose(own.predict(X), kernel.predict(wide) + mean, atol=1e-3)
+    assert own.dual_gap_ <= 1e-9 and own.n_iter_ < 100
+    alone = LinearODMRegressor(upsilon=2.0).fit(as_rows(X), -y, weights)
+    np.testing.assert_allclose(both.coef_[1] / 1e-15, alone.coef_[0], atol=1e-5)
+
+
 def test_warm_start_and_messages():
     X, y = task(n=500)
     own = machine(warm_start=True, epsilon=1.0).fit(X, y)
-    assert own.fit(X, y).n_iter_ == 1
+    steps = len(own.history_)
+    assert len(own.fit(X, y).history_) == 1 < steps
+    whole = own.fit_chunks(lambda: iter([(X[:300], y[:300]), (X[300:], y[300:])]))
+    assert len(whole.history_) == 1
+    own.fit(X, np.column_stack([y, -y]))  # as many features, not as many targets: from the beginning
+    with pytest.raises(ValueError, match="zero for every row"):
+        own.fit(X, y, np.zeros(len(y)))
     with pytest.warns(ConvergenceWarning, match="stopped after"):
         machine(epsilon=2.0, upsilon=50.0, max_iter=1).fit(X, y)
     with pytest.raises(ValueError, match="epsilon"):

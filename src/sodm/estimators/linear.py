@@ -2,47 +2,35 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import Tags, assert_all_finite, check_array
+from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
-from sodm.data.chunks import Chunk, chunk_factory
-from sodm.estimators.kernel_machine import FLOATS, _scalar_if_one, unchanged_on_failure
+from sodm.estimators.kernel_machine import unchanged_on_failure
 from sodm.estimators.labels import encode, find_classes
 from sodm.estimators.linear_chunks import RowsOfChunks, survey
 from sodm.estimators.linear_evaluation import accuracy_on
 from sodm.estimators.linear_labels import encode_known, need_two_classes
 from sodm.estimators.linear_lam import automatic_lam
-from sodm.estimators.parameters import check_choice, check_flag, check_integer, check_number
-from sodm.estimators.progress import make_progress
+from sodm.estimators.linear_machine import LinearMachine
+from sodm.estimators.linear_rows import ROWS
+from sodm.estimators.parameters import check_choice, check_integer, check_number
+from sodm.estimators.shared_parameters import LINEAR, LinearParameters, shows_all_parameters
 from sodm.estimators.threads import threads_for
 from sodm.estimators.weights import check_sample_weight, class_weights
 from sodm.problem.csr import check_sparse
-from sodm.problem.linear import ChunkedRows, QuadraticRows, RowMaker, RowSums, RowsWithPast, core_rows
+from sodm.problem.linear import ChunkedRows, QuadraticRows, RowMaker, RowSums, RowsWithPast
 from sodm.problem.losses import LOSSES, Loss, make_loss
-from sodm.problem.rows import canonical
 from sodm.solvers.linear_solver import LinearSettings, Start
-from sodm.training.linear import SOLVERS, LinearContext, LinearTrained, choose_solver, train_linear
+from sodm.training.linear import SOLVERS, LinearTrained, choose_solver
 
 Array = NDArray[np.float64]
-
-# How scikit-learn is to check rows; that they are finite is checked by the core, which is much faster.
-ROWS: dict[str, Any] = {
-    "accept_sparse": "csr",
-    "dtype": FLOATS,
-    "accept_large_sparse": True,
-    "ensure_all_finite": False,
-}
 
 
 def _has_partial_fit(machine: LinearODMClassifier) -> bool:
@@ -51,7 +39,8 @@ def _has_partial_fit(machine: LinearODMClassifier) -> bool:
     return True
 
 
-class LinearODMClassifier(ClassifierMixin, BaseEstimator):
+@shows_all_parameters(LINEAR)
+class LinearODMClassifier(ClassifierMixin, LinearMachine):
     """Optimal margin distribution machine with a linear decision function.
 
     Minimises, with margins m_i = y_i (<coef, x_i> + intercept), weights s_i and W = sum s_i,
@@ -79,8 +68,6 @@ class LinearODMClassifier(ClassifierMixin, BaseEstimator):
         Half-width of the dead zone [1-theta, 1+theta], in [0, 1).
     fit_intercept : bool, default=True
         Add a constant feature to every row. Its weight is part of the norm, as in `LinearSVC`.
-    intercept_scaling : float, default=1
-        Value of that feature; the larger, the less the intercept is held back by the norm.
     tol : float, default=1e-6
         Stop when the gradient is at most so much of the gradient at w = 0 (newton: and the relative duality
         gap at most tol; csvrg: the gradient of its centres; hinge: the gap alone).
@@ -111,11 +98,6 @@ class LinearODMClassifier(ClassifierMixin, BaseEstimator):
     random_state : int, RandomState instance or None, default=None
         Order of the rows and partitions; None is a fixed seed, so that the same fit gives the same machine.
         Newton does not use it.
-    n_jobs : int or None, default=None
-        Threads. None is all cores (or OMP_NUM_THREADS where set), -1 is all cores. The number of threads
-        never changes a result.
-    verbose : int, default=0
-        1 shows the progress of the fit.
 
     Attributes
     ----------
@@ -170,44 +152,29 @@ class LinearODMClassifier(ClassifierMixin, BaseEstimator):
         lam: float | Literal["auto"] = "auto",
         upsilon: float = 0.5,
         theta: float = 0.9,
-        fit_intercept: bool = True,
-        intercept_scaling: float = 1.0,
-        tol: float = 1e-6,
-        max_iter: int = 1000,
         epochs: int = 50,
         step_size: float | Literal["auto"] = "auto",
         n_partitions: int = 8,
         n_landmarks: int = 50,
         steps_per_node: int | Literal["auto"] = "auto",
         radius: float | Literal["auto"] = "auto",
-        time_limit: float | None = None,
         class_weight: Any = None,
-        warm_start: bool = False,
         random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
+        **shared: Unpack[LinearParameters],
     ) -> None:
+        super().__init__(upsilon=upsilon, **shared)
         self.solver = solver
         self.loss = loss
         self.lam = lam
-        self.upsilon = upsilon
         self.theta = theta
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.tol = tol
-        self.max_iter = max_iter
         self.epochs = epochs
         self.step_size = step_size
         self.n_partitions = n_partitions
         self.n_landmarks = n_landmarks
         self.steps_per_node = steps_per_node
         self.radius = radius
-        self.time_limit = time_limit
         self.class_weight = class_weight
-        self.warm_start = warm_start
         self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     # --------------------------------------------------------------------------------------------- fit
 
@@ -361,22 +328,17 @@ class LinearODMClassifier(ClassifierMixin, BaseEstimator):
             self._check_parameters()
             if self.loss == "hinge":
                 raise ValueError("fit_chunks needs loss='odm': the hinge loss is not smooth.")
-            check_integer("batch_rows", batch_rows, ">= 1", lambda v: v >= 1)
-
-            def passes_over(names: Sequence[str] | None) -> Callable[[], Iterable[Chunk]]:
-                return chunk_factory(
-                    chunks, label=label, features=names, weight=weight, batch_rows=int(batch_rows)
-                )
-
-            passes = passes_over(features)
+            passes, only_labels = self._passes(
+                chunks, features, label=label, weight=weight, batch_rows=batch_rows
+            )
             given = None if classes is None else np.unique(np.asarray(classes))
-            labels_only = passes if callable(chunks) else passes_over(())
-            known, factors = survey(labels_only, given, self.class_weight)
+            known, factors = survey(only_labels, given, self.class_weight)
             need_two_classes(type(self).__name__, known)
             maker = self._maker(known, factors)
-            rows = ChunkedRows(RowsOfChunks(passes, maker, self._check_chunk))
+            of_chunks = RowsOfChunks(passes, maker, self._check_chunk)
+            rows = ChunkedRows(of_chunks)
             if self.lam == "auto":
-                maker = self._automatic(maker, *rows.weight_and_mean_square(), rows.width)
+                maker = self._automatic(maker, *of_chunks.weight_and_mean_square(), rows.width)
                 rows = ChunkedRows(RowsOfChunks(passes, maker, self._check_chunk))
             self._train(rows, maker, self._start(maker), eval_set, solver="newton")
             self._past = None
@@ -386,8 +348,7 @@ class LinearODMClassifier(ClassifierMixin, BaseEstimator):
 
     def _maker(self, classes: NDArray[Any], factors: Array | None) -> RowMaker:
         """How rows become rows of the problem that the parameters state."""
-        bias = float(self.intercept_scaling) if self.fit_intercept else 0.0
-        return RowMaker(classes, factors, self._loss(), bias, threads_for(self.n_jobs))
+        return RowMaker(classes, factors, self._loss(), self._bias, threads_for(self.n_jobs))
 
     def _loss(self) -> Loss:
         """The loss that the parameters state, with any lam where that is still to be found."""
@@ -445,25 +406,19 @@ class LinearODMClassifier(ClassifierMixin, BaseEstimator):
         """Train on these rows, here or elsewhere, and copy what was found; `solver` beats the parameter."""
         settings = self._settings() if solver is None else replace(self._settings(), solver=solver)
         accuracy = None if eval_set is None else accuracy_on(eval_set, self.n_features_in_, maker)
-        with make_progress(self.verbose, self.tol) as progress:
-            context = LinearContext(accuracy, progress.callback, self.time_limit, self.random_state)
-            trained = train_linear(source, maker.loss, start, settings, context)
-            progress.done(trained.summary())
+        trained = self._run(
+            source, maker.loss, start, settings, accuracy=accuracy, random_state=self.random_state
+        )
         self._set_fitted(trained, maker)
         self._warn(trained)
 
     def _set_fitted(self, trained: LinearTrained, maker: RowMaker) -> None:
-        result = trained.result
         self.classes_ = maker.classes
         self.lam_ = float(maker.loss.lam)
-        self.coef_, self.intercept_ = maker.split(result.w)
-        self.n_iter_ = max(1, int(np.max(result.n_iter)))
-        self.objective_ = _scalar_if_one(result.objective)
-        self.dual_gap_ = _scalar_if_one(result.gap)
-        self.gradient_norm_ = _scalar_if_one(result.gradient)
-        self.history_ = trained.history
-        self.solver_ = result.solver
-        self._duals = result.duals if self.warm_start else None
+        self.coef_, self.intercept_ = maker.split(trained.result.w)
+        self.solver_ = trained.result.solver
+        self._duals = trained.result.duals if self.warm_start else None
+        self._set_numbers(trained)
 
     # ---------------------------------------------------------------------------------------- decisions
 
@@ -479,10 +434,7 @@ class LinearODMClassifier(ClassifierMixin, BaseEstimator):
         ndarray, shape (n_samples,) or (n_samples, n_classes)
             With two classes, positive for ``classes_[1]``; with more, one column per class, against the rest.
         """
-        check_is_fitted(self)
-        X = self._finite(validate_data(self, check_sparse(X), reset=False, **ROWS))
-        rows = core_rows(X, None, None, 0.0, threads_for(self.n_jobs))
-        values = rows.decisions(np.ascontiguousarray(self.coef_, dtype=np.float64)).T + self.intercept_
+        values = self._values(X)
         return values[:, 0] if values.shape[1] == 1 else values
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -502,7 +454,7 @@ class LinearODMClassifier(ClassifierMixin, BaseEstimator):
     # ------------------------------------------------------------------------------- checks and messages
 
     def _check_parameters(self) -> None:
-        """Refuse parameters that make no sense, naming the one."""
+        super()._check_parameters()
         check_choice("solver", self.solver, ("auto", *SOLVERS))
         check_choice("loss", self.loss, LOSSES)
         if not isinstance(self.lam, str) or self.lam != "auto":
@@ -511,66 +463,18 @@ class LinearODMClassifier(ClassifierMixin, BaseEstimator):
         check_number("theta", self.theta, "in [0, 1)", lambda v: 0 <= v < 1)
         loss = self._loss()
         choose_solver(self.solver, loss).check_loss(loss)
-        check_number("intercept_scaling", self.intercept_scaling, "> 0", lambda v: v > 0)
-        check_number("tol", self.tol, "> 0", lambda v: v > 0)
         for name in ("step_size", "radius"):
             if getattr(self, name) != "auto":
                 check_number(name, getattr(self, name), "> 0, or 'auto'", lambda v: v > 0)
         if self.steps_per_node != "auto":
             check_integer("steps_per_node", self.steps_per_node, ">= 1, or 'auto'", lambda v: v >= 1)
-        for name in ("max_iter", "epochs", "n_partitions", "n_landmarks"):
+        for name in ("epochs", "n_partitions", "n_landmarks"):
             check_integer(name, getattr(self, name), ">= 1", lambda v: v >= 1)
-        if self.time_limit is not None:
-            check_number("time_limit", self.time_limit, ">= 0, or None", lambda v: v >= 0)
-        for flag in ("fit_intercept", "warm_start"):
-            check_flag(flag, getattr(self, flag))
-        if self.n_jobs is not None:
-            check_integer("n_jobs", self.n_jobs, "other than 0, or None", lambda v: v != 0)
-        if not isinstance(self.verbose, bool | np.bool_):
-            check_integer("verbose", self.verbose, ">= 0", lambda v: v >= 0)
 
     def _check_rows(self, X: Any, y: Any, *, reset: bool = True) -> tuple[Any, NDArray[Any]]:
         """Rows as the core takes them, and one label for each."""
         X, y = validate_data(self, check_sparse(X), y, reset=reset, **ROWS)
         return self._finite(X), y
 
-    def _check_chunk(self, X: Any, first: bool) -> Any:
-        """The same for the rows of a chunk, which may be few."""
-        validate_data(self, X, skip_check_array=True, reset=first)
-        return self._finite(check_array(check_sparse(X), **ROWS))
-
-    def _finite(self, X: Any) -> Any:
-        """X as the core takes it; refuses NaN and infinity."""
-        X = canonical(X)
-        if not core_rows(X, None, None, 0.0, threads_for(self.n_jobs)).finite():
-            values = X.data if sparse.issparse(X) else X
-            assert_all_finite(values, input_name="X", estimator_name=type(self).__name__)
-        return X
-
-    def _warn(self, trained: LinearTrained) -> None:
-        result = trained.result
-        if np.all(result.converged):
-            return
-        worst = int(np.argmax(np.where(result.converged, -np.inf, result.gradient)))
-        which = f" for class {self.classes_[worst]!r}" if len(result.gap) > 1 else ""
-        measure, value = "relative gradient", result.gradient[worst]
-        if self.loss == "hinge" or value <= self.tol:
-            measure, value = "relative duality gap", result.gap[worst]
-        knob = "time_limit" if trained.out_of_time else result.patience
-        other = "" if result.solver == "newton" or self.loss == "hinge" else ", use solver='newton'"
-        advice = f"Raise {knob} or tol{other}"
-        if result.at_rounding is not None and result.at_rounding[worst]:
-            advice = "Rounding errors allow no more: raise tol"
-        warnings.warn(
-            f"{type(self).__name__} with solver {result.solver!r} stopped after {result.n_iter[worst]} "
-            f"iterations{which} at a {measure} of {value:.2e}, above tol={self.tol:g} "
-            f"(duality gap {result.gap[worst]:.2e}). "
-            f"{advice}, or scale the features (MinMaxScaler).",
-            ConvergenceWarning,
-            stacklevel=4,
-        )
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
+    def _name_of(self, problem: int) -> str:
+        return f"class {self.classes_[problem]!r}"

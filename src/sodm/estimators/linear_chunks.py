@@ -14,6 +14,7 @@ from sodm.estimators.labels import encode, find_classes
 from sodm.estimators.linear_labels import encode_known
 from sodm.estimators.weights import check_sample_weight, class_weights
 from sodm.problem.linear import MemoryRows, RowMaker
+from sodm.problem.linear.chunked import GONE
 
 Array = NDArray[np.float64]
 Passes = Callable[[], Iterable[Chunk]]
@@ -35,6 +36,16 @@ class RowsOfChunks:
             self.first = False
             if rows.weight > 0:
                 yield rows
+
+    def weight_and_mean_square(self) -> tuple[float, float]:
+        """The weight of all rows and the weighted mean of |x_i|^2, from a pass over them."""
+        weight, square = 0.0, 0.0
+        for rows in self():
+            weight += rows.weight
+            square += rows.weight * rows.mean_square()
+        if not weight > 0:
+            raise ValueError(GONE)
+        return weight, square / weight
 
     def _rows(self, chunk: Chunk) -> MemoryRows:
         X = self.check(chunk.X, self.first)

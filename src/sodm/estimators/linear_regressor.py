@@ -2,35 +2,35 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.base import RegressorMixin
 from sklearn.utils import Tags, check_array
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+from sklearn.utils.validation import check_consistent_length, validate_data
 
-from sodm.data.chunks import Chunk, chunk_factory, read_ahead
-from sodm.estimators.kernel_machine import _scalar_if_one, unchanged_on_failure
-from sodm.estimators.linear_rows import ROWS, finite_rows
-from sodm.estimators.parameters import check_flag, check_integer, check_number
-from sodm.estimators.progress import make_progress
+from sodm.data.chunks import Chunk, read_ahead
+from sodm.estimators.kernel_machine import unchanged_on_failure
+from sodm.estimators.linear_machine import LinearMachine, Passes
+from sodm.estimators.linear_rows import ROWS
+from sodm.estimators.parameters import check_number
+from sodm.estimators.shared_parameters import LINEAR, LinearParameters, shows_all_parameters
 from sodm.estimators.threads import threads_for
 from sodm.estimators.weights import check_sample_weight
 from sodm.problem.csr import check_sparse
-from sodm.problem.linear import ChunkedRows, RowSums, core_rows
-from sodm.problem.linear.targets import TargetRows
+from sodm.problem.linear import ChunkedRows, RowSums
+from sodm.problem.linear.targets import TargetMaker, TargetRows, TargetSums
 from sodm.problem.losses import TargetLoss
 from sodm.solvers.linear_solver import LinearSettings, Start
-from sodm.training.linear import LinearContext, LinearTrained, train_linear
+from sodm.training.linear import LinearTrained
 
 Array = NDArray[np.float64]
 
 
-class LinearODMRegressor(RegressorMixin, BaseEstimator):
+@shows_all_parameters(LINEAR)
+class LinearODMRegressor(RegressorMixin, LinearMachine):
     """Optimal margin distribution machine for regression with a linear function, solved exactly.
 
     Minimises, with f_i = <coef, x_i> + what the intercept has beyond the mean of the targets t_i,
@@ -52,8 +52,6 @@ class LinearODMRegressor(RegressorMixin, BaseEstimator):
     fit_intercept : bool, default=True
         Take the mean of the targets, weighted, off before the fit and add it to predictions, and add a
         constant feature to every row. Its weight is part of the norm, as in `LinearSVR`.
-    intercept_scaling : float, default=1
-        Value of that feature; the larger, the less the intercept is held back by the norm.
     tol : float, default=1e-6
         Stop when the gradient is at most so much of the gradient at w = 0, and the relative duality gap at
         most tol.
@@ -63,11 +61,6 @@ class LinearODMRegressor(RegressorMixin, BaseEstimator):
         Seconds after which the coefficients of the last finished step are taken.
     warm_start : bool, default=False
         Start from the coefficients of the last fit, if features and targets are as many.
-    n_jobs : int or None, default=None
-        Threads. None is all cores (or OMP_NUM_THREADS where set), -1 is all cores. The number of threads
-        never changes a result.
-    verbose : int, default=0
-        1 shows the progress of the fit.
 
     Attributes
     ----------
@@ -104,26 +97,11 @@ class LinearODMRegressor(RegressorMixin, BaseEstimator):
         lam: float = 10_000.0,
         upsilon: float = 1.0,
         epsilon: float = 0.0,
-        fit_intercept: bool = True,
-        intercept_scaling: float = 1.0,
-        tol: float = 1e-6,
-        max_iter: int = 1000,
-        time_limit: float | None = None,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        verbose: int = 0,
+        **shared: Unpack[LinearParameters],
     ) -> None:
+        super().__init__(upsilon=upsilon, **shared)
         self.lam = lam
-        self.upsilon = upsilon
         self.epsilon = epsilon
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.tol = tol
-        self.max_iter = max_iter
-        self.time_limit = time_limit
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     # --------------------------------------------------------------------------------------------- fit
 
@@ -146,13 +124,12 @@ class LinearODMRegressor(RegressorMixin, BaseEstimator):
         with unchanged_on_failure(self):
             self._check_parameters()
             X, y = validate_data(self, check_sparse(X), y, multi_output=True, y_numeric=True, **ROWS)
-            X = finite_rows(X, threads_for(self.n_jobs), type(self).__name__)
+            X = self._finite(X)
             weights = None if sample_weight is None else check_sample_weight(sample_weight, X.shape[0])
             y = np.asarray(y, dtype=np.float64)
-            self._flat = y.ndim == 1
             targets = y.reshape(len(y), -1)
-            mean = np.average(targets, axis=0, weights=weights)
-            self._train(self._rows(X, targets, weights, mean), mean)
+            maker = self._maker(TargetSums.of(targets, weights))
+            self._train(maker.rows(X, targets, weights), maker, flat=y.ndim == 1)
             return self
 
     def fit_chunks(
@@ -185,77 +162,70 @@ class LinearODMRegressor(RegressorMixin, BaseEstimator):
         """
         with unchanged_on_failure(self):
             self._check_parameters()
-            check_integer("batch_rows", batch_rows, ">= 1", lambda v: v >= 1)
-            columns: Any = {"label": label, "weight": weight, "batch_rows": int(batch_rows)}
-            passes = chunk_factory(chunks, features=features, **columns)
-            only_targets = passes if callable(chunks) else chunk_factory(chunks, features=(), **columns)
-            total, summed = 0.0, np.zeros(1)
-            self._flat = True
-            for chunk in only_targets():
-                targets, weights = self._checked_targets(chunk)
-                total, summed = total + weights.sum(), summed + weights @ targets
-            if not total > 0:
-                raise ValueError("there is no row with a weight > 0 in the chunks.")
-            mean = summed / total
-            first = True
+            passes, only_targets = self._passes(
+                chunks, features, label=label, weight=weight, batch_rows=batch_rows
+            )
+            summed, flat = self._survey(only_targets)
+            maker, first = self._maker(summed), True
 
             def rows() -> Iterator[TargetRows]:
                 nonlocal first
                 for chunk in read_ahead(passes()):
-                    validate_data(self, chunk.X, skip_check_array=True, reset=first)
-                    X = check_array(check_sparse(chunk.X), **ROWS)
-                    X = finite_rows(X, threads_for(self.n_jobs), type(self).__name__)
-                    targets, weights = self._checked_targets(chunk)
+                    X = self._check_chunk(chunk.X, first)
+                    targets, weights = _checked_targets(chunk)
                     check_consistent_length(X, targets)
                     first = False
                     if weights.any():
-                        yield self._rows(X, targets, weights, mean)
+                        yield maker.rows(X, targets, weights)
 
-            self._train(ChunkedRows(rows), mean)  # type: ignore[arg-type]
+            self._train(ChunkedRows(rows), maker, flat)
             return self
 
-    def _checked_targets(self, chunk: Chunk) -> tuple[Array, Array]:
-        """Targets of shape (n, n_targets), and weights."""
-        y = check_array(chunk.y, ensure_2d=False, dtype=np.float64, input_name="y")
-        self._flat = y.ndim == 1
-        if chunk.sample_weight is None:
-            return y.reshape(len(y), -1), np.ones(len(y))
-        weights = np.asarray(chunk.sample_weight, dtype=np.float64)
-        return y.reshape(len(y), -1), check_sample_weight(weights, len(y)) if weights.any() else weights
+    # ----------------------------------------------------------------------------------------- training
 
-    def _rows(self, X: Any, targets: Array, weights: Array | None, mean: Array) -> TargetRows:
-        centred = targets - mean if self.fit_intercept else targets
-        return TargetRows.of(X, centred, weights, self._loss(), self._bias(), threads_for(self.n_jobs))
+    def _survey(self, passes: Passes) -> tuple[TargetSums, bool]:
+        """Sums over the targets of all chunks, and whether they are one number a row."""
+        total, shape = None, None
+        for chunk in passes():
+            targets, weights = _checked_targets(chunk)
+            own = np.ndim(chunk.y), targets.shape[1]
+            shape = own if shape is None else shape
+            if own != shape:
+                raise ValueError("the targets of all chunks must have the same number of columns.")
+            sums = TargetSums.of(targets, weights)
+            total = sums if total is None else total + sums
+        if total is None or not total.weight > 0:
+            raise ValueError("there is no row with a weight > 0 in the chunks.")
+        return total, shape == (1, 1)
+
+    def _maker(self, summed: TargetSums) -> TargetMaker:
+        """How rows become rows of the problem that the parameters state."""
+        return summed.maker(self._loss(), bool(self.fit_intercept), self._bias, threads_for(self.n_jobs))
 
     def _loss(self) -> TargetLoss:
         return TargetLoss(float(self.lam), float(self.upsilon), float(self.epsilon))
 
-    def _bias(self) -> float:
-        return float(self.intercept_scaling) if self.fit_intercept else 0.0
+    def _settings(self) -> LinearSettings:
+        return LinearSettings(solver="newton", tol=float(self.tol), max_iter=int(self.max_iter))
 
-    def _train(self, source: RowSums, mean: Array) -> None:
-        bias, centre = self._bias(), mean if self.fit_intercept else np.zeros_like(mean)
-        start = np.zeros((len(mean), source.width))
-        fitted: Any = self.__dict__
-        if self.warm_start and "coef_" in fitted:
-            before: Array = fitted["coef_"]
-            if bias:
-                before = np.hstack([before, (fitted["intercept_"] - centre)[:, None] / bias])
-            start = before if before.shape == start.shape else start
-        settings = LinearSettings(solver="newton", tol=float(self.tol), max_iter=int(self.max_iter))
-        with make_progress(self.verbose, self.tol) as progress:
-            context = LinearContext(None, progress.callback, self.time_limit)
-            trained = train_linear(source, self._loss(), Start(start), settings, context)
-            progress.done(trained.summary())
-        result = trained.result
-        self.coef_ = result.w[:, :-1].copy() if bias else result.w
-        self.intercept_ = centre + (result.w[:, -1] * bias if bias else 0.0)
-        self.n_iter_ = max(1, int(np.max(result.n_iter)))
-        self.objective_ = _scalar_if_one(result.objective)
-        self.dual_gap_ = _scalar_if_one(result.gap)
-        self.gradient_norm_ = _scalar_if_one(result.gradient)
-        self.history_ = trained.history
+    def _train(self, source: RowSums, maker: TargetMaker, flat: bool) -> None:
+        """Train on these rows and copy what was found."""
+        trained = self._run(source, maker.loss, self._start(maker, source.width), self._settings())
+        self._set_fitted(trained, maker, flat)
         self._warn(trained)
+
+    def _start(self, maker: TargetMaker, width: int) -> Start:
+        """Zero, or with warm_start the last fit if it fits."""
+        zero = np.zeros((len(maker.centre), width))
+        if self.warm_start and hasattr(self, "coef_") and len(self.coef_) == len(zero):
+            w = maker.join(self.coef_, self.intercept_)
+            return Start(w if w.shape == zero.shape else zero)
+        return Start(zero)
+
+    def _set_fitted(self, trained: LinearTrained, maker: TargetMaker, flat: bool) -> None:
+        self.coef_, self.intercept_ = maker.split(trained.result.w)
+        self._flat = flat  # whether targets were, and so predictions are, one number a row
+        self._set_numbers(trained)
 
     # ------------------------------------------------------------------------------------------- values
 
@@ -270,50 +240,30 @@ class LinearODMRegressor(RegressorMixin, BaseEstimator):
         -------
         ndarray, shape (n_samples,) or (n_samples, n_targets), as y was
         """
-        check_is_fitted(self)
-        n_threads = threads_for(self.n_jobs)
-        X = validate_data(self, check_sparse(X), reset=False, **ROWS)
-        X = finite_rows(X, n_threads, type(self).__name__)
-        rows = core_rows(X, None, None, 0.0, n_threads)
-        values = rows.decisions(np.ascontiguousarray(self.coef_, dtype=np.float64)).T + self.intercept_
+        values = self._values(X)
         return values[:, 0] if self._flat else values
 
     # ------------------------------------------------------------------------------- checks and messages
 
     def _check_parameters(self) -> None:
-        """Refuse parameters that make no sense, naming the one."""
-        for name in ("lam", "upsilon", "intercept_scaling", "tol"):
+        super()._check_parameters()
+        for name in ("lam", "upsilon"):
             check_number(name, getattr(self, name), "> 0", lambda v: v > 0)
         check_number("epsilon", self.epsilon, ">= 0", lambda v: v >= 0)
-        check_integer("max_iter", self.max_iter, ">= 1", lambda v: v >= 1)
-        if self.time_limit is not None:
-            check_number("time_limit", self.time_limit, ">= 0, or None", lambda v: v >= 0)
-        for flag in ("fit_intercept", "warm_start"):
-            check_flag(flag, getattr(self, flag))
-        if self.n_jobs is not None:
-            check_integer("n_jobs", self.n_jobs, "other than 0, or None", lambda v: v != 0)
-        if not isinstance(self.verbose, bool | np.bool_):
-            check_integer("verbose", self.verbose, ">= 0", lambda v: v >= 0)
 
-    def _warn(self, trained: LinearTrained) -> None:
-        result = trained.result
-        if np.all(result.converged):
-            return
-        worst = int(np.argmax(np.where(result.converged, -np.inf, result.gradient)))
-        which = f" for target {worst}" if len(result.gap) > 1 else ""
-        advice = f"Raise {'time_limit' if trained.out_of_time else 'max_iter'} or tol"
-        if result.at_rounding is not None and result.at_rounding[worst]:
-            advice = "Rounding errors allow no more: raise tol"
-        warnings.warn(
-            f"{type(self).__name__} stopped after {result.n_iter[worst]} iterations{which} at a relative "
-            f"gradient of {result.gradient[worst]:.2e} and a duality gap of {result.gap[worst]:.2e}, above "
-            f"tol={self.tol:g}. {advice}, or scale the features (StandardScaler).",
-            ConvergenceWarning,
-            stacklevel=4,
-        )
+    def _name_of(self, problem: int) -> str:
+        return f"target {problem}"
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
         tags.target_tags.multi_output = True
         return tags
+
+
+def _checked_targets(chunk: Chunk) -> tuple[Array, Array]:
+    """Targets of shape (n, n_targets), and weights."""
+    y = check_array(chunk.y, ensure_2d=False, dtype=np.float64, input_name="y")
+    if chunk.sample_weight is None:
+        return y.reshape(len(y), -1), np.ones(len(y))
+    weights = np.asarray(chunk.sample_weight, dtype=np.float64)
+    return y.reshape(len(y), -1), check_sample_weight(weights, len(y)) if weights.any() else weights

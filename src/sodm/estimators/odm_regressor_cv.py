@@ -15,7 +15,7 @@ from sodm.estimators.search_base import KernelSearch, Stated
 from sodm.estimators.shared_parameters import SEARCH, SearchParameters, shows_all_parameters
 from sodm.estimators.sodm_regressor import SODMRegressor
 from sodm.problem.losses import TargetLoss
-from sodm.problem.targets import unit_of
+from sodm.problem.targets import root_mean_squares, units_of
 from sodm.search.numbers import NumberTarget, score_of
 from sodm.search.settings import Setting
 from sodm.search.task import Array
@@ -127,9 +127,7 @@ class ODMRegressorCV(RegressorMixin, KernelSearch):
             raise ValueError(f"{type(self).__name__} needs two or more rows to search on, got n_samples = 1.")
         values = y.reshape(len(y), -1).T
         centre = np.average(values, axis=1, weights=weights) if self.fit_intercept else np.zeros(len(values))
-        unit = unit_of(values - centre[:, None], weights)
-        if self.epsilon > 0:
-            unit[:] = unit.max()
+        unit = units_of(root_mean_squares(values - centre[:, None], weights), self.epsilon)
         target = NumberTarget((values - centre[:, None]) / unit[:, None], weights)
         scorer = self._scorer()
         if scorer is not None:

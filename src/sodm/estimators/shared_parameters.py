@@ -53,6 +53,19 @@ class RegressionParameters(MachineParameters, total=False):
     epsilon: float
 
 
+class LinearParameters(TypedDict, total=False):
+    """Of the linear machines, whatever they predict."""
+
+    fit_intercept: bool
+    intercept_scaling: float
+    tol: float
+    max_iter: int
+    time_limit: float | None
+    warm_start: bool
+    n_jobs: int | None
+    verbose: int
+
+
 class SearchParameters(TypedDict, total=False):
     """Of the searches, whatever their machines predict."""
 
@@ -133,7 +146,8 @@ precision : {"single", "double"}, default="single"
     Precision of kernel values; sums are in double either way. A fit whose gap cannot be shown to be within
     `tol` in single precision is finished in double, and its decisions are then made in double too.
 warm_start : bool, default=False
-    Start from the solution of the last fit when the rows are the same (say, with another lam).
+    Start from the solution of the last fit when the rows are the same (say, with another lam). A machine with
+    regions starts anew.
 random_state : int, RandomState instance or None, default=None
     Order of the coordinates and choice of subsamples. The solution depends on it within `tol` only. None
     is a fixed seed, that of 0: the same fit gives the same machine each time. An instance is drawn from,
@@ -200,6 +214,16 @@ checkpoint_dir : path or None, default=None
     an object cannot be told from another one: such a fit starts anew, with a warning.
 local_solver : {"auto", "newton", "dcd"}, default="auto"
     What solves the parts: semismooth Newton or, as in the paper, dual coordinate descent.
+"""
+
+LINEAR = """
+intercept_scaling : float, default=1
+    Value of the constant feature; the larger, the less the intercept is held back by the norm.
+n_jobs : int or None, default=None
+    Threads. None is all cores (or OMP_NUM_THREADS where set), -1 is all cores. The number of threads
+    never changes a result.
+verbose : int, default=0
+    1 shows the progress of the fit.
 """
 
 SEARCH = """

@@ -25,7 +25,7 @@ def check_sample_weight(sample_weight: Any, n: int) -> NDArray[np.float64]:
         row = int(np.argmax(weights < 0))
         raise ValueError(f"sample_weight must not be negative: the weight of row {row} is {weights[row]:g}.")
     if not np.any(weights > 0):
-        raise ValueError("sample_weight is zero for every row: each class needs a row with a weight > 0.")
+        raise ValueError("sample_weight is zero for every row: there must be rows with a weight > 0.")
     return weights
 
 

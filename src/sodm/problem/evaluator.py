@@ -65,7 +65,8 @@ class KernelEvaluator:
         columns = np.ascontiguousarray(np.asarray(V, dtype=np.float64).reshape(len(V), -1).T)
         if self.kernel.compiled:
             a, b = self._pair(A, B)
-            product = _core.apply(b, a, columns, self.n_threads).T
+            unit = _units(columns)
+            product = _core.apply(b, a, columns / unit[:, None], self.n_threads).T * unit
         else:
             product = np.empty((A.shape[0], columns.shape[0]))
             for rows in chunks(A.shape[0], columns.shape[1]):
@@ -147,3 +148,11 @@ class KernelEvaluator:
             B = B if isinstance(B, _core.Points) else self.points(B)
             A = self.points(A, like=B)
         return A, B
+
+
+def _units(columns: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Powers of two, by which coefficients that single precision has no numbers for are divided; 1 of
+    others."""
+    size = np.max(np.abs(columns), axis=1, initial=0.0)
+    power = np.round(np.log2(np.where(size > 0, size, 1.0)))
+    return np.exp2(np.where(np.abs(power) > 60, power, 0.0))

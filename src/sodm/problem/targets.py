@@ -78,11 +78,14 @@ class TargetProblem(Problem):
         What the targets were divided by: f is to be multiplied with it.
     spread : ndarray, shape (n_targets,)
         As for `FoldedTargets`.
+    flat : bool
+        Whether there is one target and it was given as one number a row: then predictions are too.
     """
 
     centre: Array = None  # type: ignore[assignment]
     unit: Array = None  # type: ignore[assignment]
     spread: Array = None  # type: ignore[assignment]
+    flat: bool = False
 
     @property
     def targets(self) -> Array:
@@ -105,9 +108,7 @@ def target_problem(
     values, weights = folded.values, folded.weights
     centre = np.average(values, axis=1, weights=weights) if centred else np.zeros(len(values))
     values = values - centre[:, None]
-    unit = unit_of(values, weights)
-    if epsilon > 0:
-        unit[:] = unit.max()
+    unit = units_of(root_mean_squares(values, weights), epsilon)
     loss = TargetLoss(float(lam), float(upsilon), float(epsilon / unit.max()))
     offset = 1 - values / unit[:, None]
     return TargetProblem(
@@ -123,17 +124,24 @@ def target_problem(
     )
 
 
-def unit_of(values: Array, weights: Array) -> Array:
-    """The power of two nearest to the root of the mean square of each row of values; 1 of zeros.
+def root_mean_squares(values: Array, weights: Array) -> Array:
+    """Of each row of values, however large or small they are."""
+    largest = np.max(np.abs(values), axis=1)
+    largest = np.where(largest > 0, largest, 1.0)
+    return largest * np.sqrt(np.average((values / largest[:, None]) ** 2, axis=1, weights=weights))
+
+
+def units_of(sizes: Array, epsilon: float) -> Array:
+    """The units of targets of about these sizes: powers of two near them; 1 of zeros.
 
     Examples
     --------
     >>> import numpy as np
-    >>> unit_of(np.array([[3.0, -5.0], [0.0, 0.0]]), np.ones(2)).tolist()
-    [4.0, 1.0]
+    >>> units_of(np.array([3.0, 0.0, 1e-3]), epsilon=0.0).tolist()
+    [4.0, 1.0, 0.0009765625]
+    >>> units_of(np.array([3.0, 0.0, 1e-3]), epsilon=0.1).tolist()
+    [4.0, 4.0, 4.0]
     """
-    largest = np.max(np.abs(values), axis=1)
-    largest = np.where(largest > 0, largest, 1.0)
-    squares = np.average((values / largest[:, None]) ** 2, axis=1, weights=weights)
-    root = largest * np.sqrt(np.where(squares > 0, squares, 1.0))
-    return np.exp2(np.clip(np.round(np.log2(root)), -1000, 1000))
+    powers = np.round(np.log2(np.where(sizes > 0, sizes, 1.0)))
+    units = np.exp2(np.clip(powers, -1000, 1000))
+    return np.full_like(units, units.max()) if epsilon > 0 else units

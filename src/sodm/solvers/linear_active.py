@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from sodm.problem.linear import LinearProblem, MemoryRows
+from sodm.problem.linear import LinearProblem, LongRows
 from sodm.solvers.linear_result import History, LinearResult, relative_gap
 
 Array = NDArray[np.float64]
@@ -27,40 +27,38 @@ REFINES = 0.5  # a step too small to show in p counts if it leaves no more of th
 
 def newton_on_active_rows(
     problem: LinearProblem,
-    rows: MemoryRows,
+    long: LongRows,
     start: Array,
     *,
     tol: float,
     max_iter: int,
     history: History,
-    offset: Array | None = None,
 ) -> LinearResult:
     """Minimise until |grad p(w)| <= tol * |grad p(0)| and the relative duality gap is at most tol.
 
     Parameters
     ----------
     problem : LinearProblem
-    rows : MemoryRows
-        Its rows, steppable.
+    long : LongRows
+        Its rows, with the o_i that are added to their margins.
     start : array of shape (n_problems, width)
     tol, max_iter : numbers
     history : History
-    offset : array of shape (n_problems, n), optional
-        o_i of each row, added to its margin.
     """
-    search = rows.search(problem.scale, start, offset)
     every = list(range(problem.n_problems))
-    reference = search.gradient_at_zero()
+    unit = np.ones(len(every)) if long.unit is None else long.unit
+    search = long.rows.search(problem.scale, start / unit[:, None], long.offset)
+    reference = search.gradient_at_zero() if long.offset is None else problem.gradient_at_zero()
     passes = 2.0
     if not np.any(start) and search.sweeps_pay():
         passes += search.sweep(MAX_SWEEPS)
     search.look(every)
-    unit = np.where(reference > 0, reference, 1.0)
+    scale = np.where(reference > 0, reference, 1.0)
     n_iter = np.zeros(len(every), dtype=np.int64)
     at_rounding = np.zeros(len(every), dtype=bool)
     looked = True  # whether the margins are those of w, not sums of steps
     while True:
-        objective, norm = search.objective, search.gradient_norm
+        w, objective, norm = search.w * unit[:, None], search.objective * unit**2, search.gradient_norm * unit
         converged = (norm <= tol * reference) & (0.5 * norm**2 <= tol * objective)
         todo = [p for p in every if not converged[p] and not at_rounding[p]]
         gap = relative_gap(objective, norm)
@@ -70,23 +68,23 @@ def newton_on_active_rows(
             passes += 1
             looked = True
             continue
-        history.add("newton", search.w, objective, norm / unit, gap, passes)
+        history.add("newton", w, objective, norm / scale, gap, passes)
         if ends:
             return LinearResult(
-                search.w,
+                w,
                 objective,
                 gap,
-                norm / unit,
+                norm / scale,
                 n_iter,
                 converged,
                 "newton",
                 "max_iter",
                 at_rounding=at_rounding,
             )
-        goal = np.minimum(LOOSEST, np.sqrt(norm[todo] / unit[todo]))
+        goal = np.minimum(LOOSEST, np.sqrt(norm[todo] / scale[todo]))
         passes += search.step(todo, goal)
         n_iter[todo] += 1
         looked = False
-        small = objective - search.objective <= NOISE * np.abs(objective)
-        stuck = small & (search.gradient_norm > REFINES * norm)
+        small = objective - search.objective * unit**2 <= NOISE * np.abs(objective)
+        stuck = small & (search.gradient_norm * unit > REFINES * norm)
         at_rounding[todo] = stuck[todo]

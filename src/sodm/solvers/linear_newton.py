@@ -39,7 +39,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sodm import _core
-from sodm.problem.linear import LinearProblem, MemoryRows, RowSums
+from sodm.problem.linear import LinearProblem, RowSums
 from sodm.solvers.linear_active import newton_on_active_rows
 from sodm.solvers.linear_result import History, LinearResult, relative_gap
 from sodm.solvers.linear_solver import SUMS, LinearSolver, LinearTask
@@ -77,9 +77,9 @@ def newton(
     passes = 0.0
     if use_coarse and (coarse := problem.coarse()) is not None:
         start = newton(coarse, start, tol=COARSE_TOL, max_iter=20, history=History(), use_coarse=False).w
-    if isinstance(problem.source, MemoryRows) and problem.source.has_long_rows():
-        rows = problem.source.steppable()
-        return newton_on_active_rows(problem, rows, start, tol=tol, max_iter=max_iter, history=history)
+    long = problem.source.long_rows()
+    if long is not None:
+        return newton_on_active_rows(problem, long, start, tol=tol, max_iter=max_iter, history=history)
     search = NewtonSearch(problem, start, tol)
     while True:
         products = search.evaluate()

@@ -153,6 +153,9 @@ class ClusterLinearRows:
     def steppable(self) -> ClusterLinearRows:
         return self
 
+    def long_rows(self) -> None:
+        return None
+
     def in_memory(self) -> None:
         return None
 

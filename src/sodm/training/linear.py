@@ -88,6 +88,6 @@ def train_linear(
     history = History(context.accuracy, context.progress, context.time_limit)
     rng = check_random_state(0 if context.random_state is None else context.random_state)
     result = choose_solver(settings.solver, loss).solve(source, loss, start, settings, history, rng)
-    if not np.all(np.isfinite(result.w)):
-        raise ValueError("The features are too large to compute with: scale them (MinMaxScaler).")
+    if not np.all(np.isfinite(result.w)) or not np.all(np.isfinite(result.objective)):
+        raise ValueError("The features or targets are too large to compute with: scale them (MinMaxScaler).")
     return LinearTrained(result, history.records, history.out_of_time, time.perf_counter() - began)

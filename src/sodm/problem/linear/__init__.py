@@ -15,7 +15,7 @@ with w_g = sum_i y_i g_i x_i = w - grad p(w): the gap is half the squared gradie
 
 from sodm.problem.linear.chunked import ChunkedRows
 from sodm.problem.linear.maker import RowMaker
-from sodm.problem.linear.memory import SMALL, MemoryRows, core_rows
+from sodm.problem.linear.memory import SMALL, LongRows, MemoryRows, core_rows
 from sodm.problem.linear.objective import LinearProblem
 from sodm.problem.linear.past import QuadraticRows, RowsWithPast
 from sodm.problem.linear.sums import Curvature, RowSteps, RowSums, Sums
@@ -25,6 +25,7 @@ __all__ = [
     "ChunkedRows",
     "Curvature",
     "LinearProblem",
+    "LongRows",
     "MemoryRows",
     "QuadraticRows",
     "RowMaker",

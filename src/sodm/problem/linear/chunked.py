@@ -6,14 +6,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
-from sodm.problem.linear.memory import MemoryRows
-from sodm.problem.linear.sums import Array, Curvature, Sums
+from sodm.problem.linear.sums import Array, Curvature, LocalSums, Sums
+
+GONE = "the chunk factory gave no rows on a later pass: each call must start anew."
 
 
 class ChunkedRows:
     """Rows that a function iterates over anew, a chunk at a time: a `RowSums`."""
 
-    def __init__(self, chunks: Callable[[], Iterable[MemoryRows]]) -> None:
+    def __init__(self, chunks: Callable[[], Iterable[LocalSums]]) -> None:
         self._chunks = chunks
         first = next(iter(chunks()), None)
         if first is None:
@@ -56,29 +57,21 @@ class ChunkedRows:
             product += rows.times(problems, v)
         return product
 
-    def _pass(self) -> Iterator[MemoryRows]:
+    def _pass(self) -> Iterator[LocalSums]:
         self.passes += 1
         rows = 0
         for chunk in self._chunks():
             rows += chunk.n
             yield chunk
         if rows == 0:
-            raise ValueError("the chunk factory gave no rows on a later pass: each call must start anew.")
-
-    def weight_and_mean_square(self) -> tuple[float, float]:
-        """The weight of all rows and the weighted mean of |x_i|^2, from a pass over them."""
-        weight, square = 0.0, 0.0
-        for rows in self._pass():
-            weight += rows.weight
-            square += rows.weight * rows.mean_square()
-        return weight, square / weight
+            raise ValueError(GONE)
 
     def gradient_at_zero(self) -> Array:
         if self._at_zero is None:
             raise RuntimeError("a chunked source must be evaluated before its gradient at zero is known")
         return self._at_zero
 
-    def coarse(self) -> MemoryRows | None:
+    def coarse(self) -> LocalSums | None:
         return self._first
 
     def gram_pays(self) -> bool:
@@ -89,6 +82,9 @@ class ChunkedRows:
         return False  # chunks may differ in this, and a restart would cost another pass over the disk
 
     def steppable(self) -> None:
+        return None
+
+    def long_rows(self) -> None:
         return None
 
     def in_memory(self) -> None:

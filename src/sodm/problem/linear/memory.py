@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -139,6 +140,9 @@ class MemoryRows:
         X = np.ascontiguousarray(self.X)
         return MemoryRows(X, self.labels, self.weights, self.positive, self.loss, self.bias, self.n_threads)
 
+    def long_rows(self) -> LongRows | None:
+        return LongRows(self.steppable()) if self.has_long_rows() else None
+
     def in_memory(self) -> MemoryRows:
         return self.steppable()
 
@@ -180,6 +184,25 @@ class MemoryRows:
     def all_weights(self) -> Array:
         """The weight of each row."""
         return np.ones(self.n) if self.weights is None else self.weights
+
+
+@dataclass(frozen=True)
+class LongRows:
+    """Rows that Newton goes over by those in play (see `sodm.solvers.linear_active`).
+
+    Attributes
+    ----------
+    rows : MemoryRows
+        Steppable.
+    offset : array of shape (n_problems, n) or None
+        What is added to the margins.
+    unit : array of shape (n_problems,) or None
+        What w and the margins are measured in; None is 1.
+    """
+
+    rows: MemoryRows
+    offset: Array | None = None
+    unit: Array | None = None
 
 
 def core_rows(

@@ -98,5 +98,8 @@ class RowsWithPast:
     def steppable(self) -> None:
         return None
 
+    def long_rows(self) -> None:
+        return None
+
     def in_memory(self) -> None:
         return None

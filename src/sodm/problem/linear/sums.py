@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from sodm.problem.linear.memory import MemoryRows
+    from sodm.problem.linear.memory import LongRows, MemoryRows
 
 Array = NDArray[np.float64]
 Curvature = Literal["none", "gram", "gram_in_double", "diagonal"]
@@ -64,8 +64,21 @@ class RowSums(Protocol):
     def steppable(self) -> RowSteps | None:
         """These rows, laid out to be taken one at a time; None if they can only be summed."""
 
+    def long_rows(self) -> LongRows | None:
+        """The same for rows so long that Newton does better on those in play alone; None for others."""
+
     def in_memory(self) -> MemoryRows | None:
         """The same for rows that are all here; None if they are elsewhere, or gone."""
+
+
+class LocalSums(RowSums, Protocol):
+    """Rows that are all here: those of a chunk."""
+
+    n: int
+    positive: NDArray[np.int32]  # one entry for each problem
+
+    def half_gradient_at_zero(self) -> Array:
+        """Of each problem. Ends the evaluations begun with `start`."""
 
 
 class RowSteps(RowSums, Protocol):
