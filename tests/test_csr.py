@@ -13,7 +13,18 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from sodm import CascadeClassifier, DCClassifier, LinearODMClassifier, ODMClassifier, SODMClassifier
+from sodm import (
+    CascadeClassifier,
+    DCClassifier,
+    LinearODMClassifier,
+    LinearODMRegressor,
+    ODMClassifier,
+    ODMClassifierCV,
+    ODMRegressor,
+    SODMClassifier,
+    SODMRegressor,
+    explain,
+)
 from sodm.partition import ClusterPartitioner, RandomPartitioner, StratifiedPartitioner
 from sodm.partition.angle import minimal_principal_angle
 from sodm.problem.csr import check_csr
@@ -128,6 +139,16 @@ ENTRANCES: dict[str, Callable[[Any], Any]] = {
     "linear partial_fit": lambda X: LinearODMClassifier().partial_fit(X, labels(), classes=[0, 1]),
     "linear fit_chunks": lambda X: LinearODMClassifier().fit_chunks(lambda: iter([(X, labels())])),
     "linear predict": lambda X: LinearODMClassifier().fit(GOOD, labels()).predict(X),
+    "regression fit": lambda X: ODMRegressor().fit(X, labels()),
+    "regression predict": lambda X: ODMRegressor().fit(GOOD, labels()).predict(X),
+    "regions fit": lambda X: SODMRegressor(regions=2).fit(X, labels()),
+    "regions predict": lambda X: SODMRegressor(regions=2).fit(GOOD, labels()).predict(X),
+    "linear regression fit": lambda X: LinearODMRegressor().fit(X, labels()),
+    "linear regression predict": lambda X: LinearODMRegressor().fit(GOOD, labels()).predict(X),
+    "linear regression fit_chunks": lambda X: LinearODMRegressor().fit_chunks(lambda: iter([(X, labels())])),
+    "search": lambda X: ODMClassifierCV(gammas=[0.1], lams=[1.0]).fit(X, labels()),
+    "explain": lambda X: explain(ODMClassifier().fit(GOOD, labels()), X, GOOD),
+    "explain, background": lambda X: explain(ODMClassifier().fit(GOOD, labels()), GOOD, X),
     "kernel block": lambda X: KERNEL.block(X, GOOD),
     "kernel apply": lambda X: KERNEL.apply(GOOD, X, np.ones(N)),
     "kernel diag": lambda X: Kernel("linear").diag(X),

@@ -15,7 +15,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
-from sodm import DCClassifier, LinearODMClassifier, ODMClassifier, SODMClassifier, explain
+from sodm import DCClassifier, LinearODMClassifier, LinearODMRegressor, ODMClassifier, SODMClassifier, explain
 from sodm.shapley.quadrature import gauss_rule
 
 
@@ -134,6 +134,16 @@ def test_linear_machines_add_up_feature_by_feature():
         np.testing.assert_allclose(explanation.values, expected, atol=1e-12)
         whole = explanation.values.sum(axis=1) + explanation.base_values
         np.testing.assert_allclose(whole, machine.decision_function(X[:3]), atol=1e-6)
+
+
+def test_linear_regressors_too():
+    X = np.random.default_rng(0).normal(size=(100, 3))
+    machine = LinearODMRegressor().fit(X, X @ [1.0, -2.0, 3.0])
+    explanation = explain(machine, X[:5], X)
+    np.testing.assert_allclose(
+        explanation.values.sum(axis=1) + explanation.base_values, machine.predict(X[:5])
+    )
+    np.testing.assert_allclose(explanation.values, (X[:5] - X.mean(axis=0)) * machine.coef_)
 
 
 def test_threads_and_other_rows_change_nothing():

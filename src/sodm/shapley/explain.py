@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from sodm.estimators.linear import LinearODMClassifier
+from sodm.estimators.linear_machine import LinearMachine
 from sodm.estimators.threads import threads_for
 from sodm.problem.csr import check_sparse
 from sodm.problem.pairs import spread_over_pairs
+from sodm.problem.rows import canonical
 from sodm.shapley.explanation import Explanation
 from sodm.shapley.product_sum import Linear, ProductSum, dense
 
@@ -87,7 +88,7 @@ def _taken_apart(
     core, before = machine, None
     if isinstance(machine, Pipeline):
         core, before = machine[-1], machine[:-1]
-    if not hasattr(core, "dual_coef_") and not isinstance(core, LinearODMClassifier):
+    if not hasattr(core, "dual_coef_") and not isinstance(core, LinearMachine):
         check_is_fitted(core)
         raise TypeError(f"explain takes the machines of sodm, got {type(core).__name__}.")
     check_is_fitted(core)
@@ -105,7 +106,7 @@ def _taken_apart(
 
 def _checked(core: Any, X: Any) -> NDArray[np.float64]:
     X = check_sparse(X)
-    return dense(validate_data(core, X, accept_sparse="csr", dtype=np.float64, reset=False))
+    return dense(canonical(validate_data(core, X, accept_sparse="csr", dtype=np.float64, reset=False)))
 
 
 def _given_names(X: Any, machine: Any, n: int) -> list[str]:
