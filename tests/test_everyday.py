@@ -108,3 +108,7 @@ def test_a_kernel_of_anything() -> None:
     assert cross_val_score(machine, words, y, cv=2).mean() > 0.9  # lists are split as lists
     regressor = ODMRegressor(kernel=shared_letters).fit(words, y.astype(float))
     assert regressor.predict(new).shape == (2,)
+    search = sodm.ODMClassifierCV(kernel=shared_letters).fit(words, y)
+    assert np.array_equal(search.predict(new), [0, 1])
+    numbers = sodm.ODMRegressorCV(kernel=shared_letters).fit(words, y.astype(float))
+    assert np.abs(numbers.predict(words) - y).max() < 0.5

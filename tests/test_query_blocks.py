@@ -23,6 +23,16 @@ def test_blocks_cover_all_rows_within_the_limit() -> None:
     assert list(query_blocks(sparse.csr_matrix((0, 5)))) == []
 
 
+@pytest.mark.parametrize("kernel", ["rbf", "poly", "laplacian", "linear"])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_row_alone_has_the_bits_it_has_in_a_batch(kernel: Any, classes: int) -> None:
+    X = np.random.default_rng(0).normal(size=(300, 40))
+    machine = ODMClassifier(kernel=kernel).fit(X, np.arange(300) % classes)
+    batch = machine.decision_function(X)
+    for some in ([0], [17], [3, 4, 5], list(range(100, 171))):
+        assert np.array_equal(machine.decision_function(X[some]), batch[some])
+
+
 def test_very_many_features_are_no_reason_to_go_row_by_row() -> None:
     X = sparse.csr_matrix(
         (np.ones(5000), np.arange(5000) * 200, np.arange(0, 5001, 5)), shape=(1000, 1_300_000)

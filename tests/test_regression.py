@@ -117,7 +117,7 @@ def test_targets_shifted_and_scaled(epsilon):
     plain = machine(epsilon=epsilon, upsilon=0.5).fit(X, y)
     shifted = machine(epsilon=epsilon, upsilon=0.5).fit(X, y + 1000)
     np.testing.assert_allclose(shifted.predict(X), plain.predict(X) + 1000, atol=1e-4)
-    for factor in (2.0**40, 1e-7, 3.0):
+    for factor in (2.0**40, 1e-7, 3.0, 1e-40, 1e60):
         scaled = machine(epsilon=factor * epsilon, upsilon=0.5).fit(X, factor * y)
         np.testing.assert_allclose(scaled.predict(X) / factor, plain.predict(X), atol=1e-3)
         np.testing.assert_allclose(scaled.objective_ / factor**2, plain.objective_, rtol=1e-6)
@@ -182,8 +182,9 @@ def test_several_targets_are_solved_as_one_by_one():
 def test_a_warm_start_begins_where_the_last_fit_ended():
     X, y = task(n=900)
     m = machine(warm_start=True, solver="newton", tol=1e-6, epsilon=0.5).fit(X, y)
-    before = m.dual_coef_.copy()
+    before, steps = m.dual_coef_.copy(), m.n_iter_
     np.testing.assert_allclose(m.fit(X, y).dual_coef_, before)
+    assert m.n_iter_ <= 1 < steps
     m.set_params(lam=2500.0).fit(X, y)
     cold = machine(lam=2500.0, tol=1e-6, epsilon=0.5).fit(X, y)
     np.testing.assert_allclose(m.predict(X), cold.predict(X), atol=0.05)

@@ -77,6 +77,14 @@ def test_threads_and_the_order_of_rows_change_nothing(machine: SODMClassifier) -
         assert np.array_equal(other.decision_function(query), expected)
 
 
+def test_a_warm_start_does_not_take_the_average_for_what_regions_say() -> None:
+    X, y = board(3000, 5)
+    machine = SODMClassifier(regions=4, warm_start=True, **SETTINGS).fit(X, y)
+    first, decided = machine.n_kernel_evaluations_, machine.decision_function(X)
+    assert machine.fit(X, y).n_kernel_evaluations_ <= first
+    np.testing.assert_array_equal(machine.decision_function(X), decided)
+
+
 def test_the_trial_finds_regions_where_they_help_and_none_where_they_do_not() -> None:
     X, y = board(11_000, 0)
     intricate = SODMClassifier(**SETTINGS).fit(X, y)

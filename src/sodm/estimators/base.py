@@ -14,7 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from sodm.estimators import defaults
-from sodm.estimators.kernel_machine import FLOATS, KernelMachine, unchanged_on_failure
+from sodm.estimators.kernel_machine import FLOATS, Checked, KernelMachine, KernelName, unchanged_on_failure
 from sodm.estimators.parameters import check_choice, check_number
 from sodm.estimators.shared_parameters import MachineParameters
 from sodm.estimators.threads import threads_for
@@ -79,14 +79,13 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):
         with unchanged_on_failure(self):
             return self._fit_rows(*self._check_data(X, y, sample_weight))
 
-    def _check_data(
-        self, X: Any, y: Any, sample_weight: Any
-    ) -> tuple[Any, NDArray[Any], NDArray[np.float64]]:
-        """Rows, labels and weights, checked together with the parameters."""
+    def _check_data(self, X: Any, y: Any, sample_weight: Any) -> Checked:
+        """Rows, labels, weights and kernel, checked together with the parameters."""
         self._check_parameters()
+        X, kernel = self._rows_and_kernel(X)
         X, y = validate_data(
             self,
-            check_sparse(self._numbers_for(X)),
+            check_sparse(X),
             y,
             accept_sparse="csr",
             dtype=FLOATS,
@@ -95,10 +94,10 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):
         if y.dtype.kind not in "iub":  # whole numbers are labels
             check_classification_targets(y)
         X = self._check_kernel_matrix(canonical(X))
-        return X, y, check_sample_weight(sample_weight, X.shape[0])
+        return X, y, check_sample_weight(sample_weight, X.shape[0]), kernel
 
     def _state_problem(
-        self, X: Any, y: NDArray[Any], weights: NDArray[np.float64]
+        self, X: Any, y: NDArray[Any], weights: NDArray[np.float64], kernel: KernelName
     ) -> tuple[Problem, NDArray[np.int64]]:
         """Leave out rows of weight zero and fold repeats; which rows of X are left is returned too."""
         kept = np.flatnonzero(weights)
@@ -119,7 +118,7 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):
             folded = fold(rows, codes, weights, 1 if few else threads_for(self.n_jobs))
             rows, weights = rows.select(folded.first), folded.weights
             codes, kept = codes[folded.first], kept[folded.first]
-        kernel = self._kernel_for(rows, weights, float(self._has_intercept()))
+        made = self._kernel_for(kernel, rows, weights, float(self._has_intercept()))
         # Two classes are one problem, classes_[1] being +1; more are one for each pair, or one for each class
         # against the rest.
         if pairs:
@@ -128,7 +127,7 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):
             positive = np.arange(len(classes)) if len(classes) > 2 else np.array([1])
             signs = np.where(codes == positive[:, None], 1.0, -1.0)
         start = self._warm_duals(rows, signs, classes, kept) if self.warm_start else None
-        problem = Problem(rows, signs, weights, kernel, loss, start, classes, pairs=pairs)
+        problem = Problem(rows, signs, weights, made, loss, start, classes, pairs=pairs)
         return problem, kept
 
     def _warm_duals(

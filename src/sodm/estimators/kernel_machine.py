@@ -34,6 +34,7 @@ from sodm.problem.csr import check_sparse
 from sodm.problem.evaluator import KernelEvaluator, Precision
 from sodm.problem.fold import row_hashes
 from sodm.problem.kernels import KERNELS, Kernel, is_symmetric, resolve_gamma
+from sodm.problem.linear import core_rows
 from sodm.problem.objects import ObjectKernel, as_rows, numbered, objects_of
 from sodm.problem.pairs import linear_coefficients
 from sodm.problem.problem import Problem
@@ -43,9 +44,13 @@ from sodm.problem.rows import canonical
 from sodm.solvers.exact import violation_tolerance
 from sodm.solvers.result import SolveResult
 from sodm.training.context import Context, Evaluation, Progress
+from sodm.training.local_machines import LocalMachines
 from sodm.training.trained import Trained, Trainer
 
 FLOATS = [np.float64, np.float32]
+
+KernelName = str | Callable[[Any, Any], Any]
+Checked = tuple[Any, NDArray[Any], NDArray[np.float64], KernelName]  # rows, y, weights, kernel
 
 
 class Handle:
@@ -62,11 +67,12 @@ class KernelMachine(BaseEstimator):
     """Base of the kernel machines: everything but what y means, the trainer and its parameters."""
 
     _chooses_lam = False  # whether lam and fit_intercept may be "auto"
+    _machines: LocalMachines | None = None  # those of regions, where there are some
 
     def __init__(
         self,
         *,
-        kernel: str | Callable[[Any, Any], Any] = "rbf",
+        kernel: KernelName = "rbf",
         gamma: str | float = "scale",
         degree: int = 3,
         coef0: float = 0.0,
@@ -104,7 +110,7 @@ class KernelMachine(BaseEstimator):
 
     @abstractmethod
     def _state_problem(
-        self, X: Any, y: NDArray[Any], weights: NDArray[np.float64]
+        self, X: Any, y: NDArray[Any], weights: NDArray[np.float64], kernel: KernelName
     ) -> tuple[Problem, NDArray[np.int64]]:
         """The training problem, and which rows of X are left in it."""
 
@@ -123,6 +129,7 @@ class KernelMachine(BaseEstimator):
         rows: Any,
         y: NDArray[Any],
         weights: NDArray[np.float64],
+        kernel: KernelName | None = None,
         *,
         engine: Engine | None = None,
         evaluation: Evaluation | None = None,
@@ -133,13 +140,15 @@ class KernelMachine(BaseEstimator):
         ----------
         rows : ndarray, CSR matrix or RowSet
         y, weights : ndarrays, one entry for each row
+        kernel : str or callable, optional
+            Of these rows, if it is not the parameter: that of objects, which rows are the numbers of.
         engine : Engine, optional
             Where parts are solved, if not on the threads of this process.
         evaluation : Evaluation, optional
             Rows to be looked at after each level.
         """
         began = time.perf_counter()
-        problem, kept = self._state_problem(rows, y, weights)
+        problem, kept = self._state_problem(rows, y, weights, self.kernel if kernel is None else kernel)
         with make_progress(self.verbose, self.tol) as progress:
             context = self._context(progress.callback, engine, evaluation)
             trained = self._trainer().train(problem, context)
@@ -163,10 +172,14 @@ class KernelMachine(BaseEstimator):
             evaluation=evaluation,
         )
 
-    def _numbers_for(self, X: Any) -> Any:
-        """X, or numbers of its rows where these are objects for a kernel that is a function."""
-        self._objects = objects_of(self.kernel, X)
-        return X if self._objects is None else numbered(len(self._objects))
+    def _rows_and_kernel(self, X: Any) -> tuple[Any, KernelName]:
+        """X and the kernel; where rows are objects for a kernel that is a function, their numbers and a
+        kernel that knows them."""
+        objects = objects_of(self.kernel, X)
+        if objects is None:
+            return X, self.kernel
+        assert callable(self.kernel)
+        return numbered(len(objects)), ObjectKernel(self.kernel, objects)
 
     def __getstate__(self) -> dict[str, Any]:
         """All attributes, in types that pickles, skops and MLflow know."""
@@ -196,10 +209,11 @@ class KernelMachine(BaseEstimator):
             raise ValueError("kernel='precomputed' needs a symmetric kernel matrix X; use (X + X.T) / 2.")
         return as_row_set(matrix)
 
-    def _kernel_for(self, rows: RowSet, weights: NDArray[np.float64], offset: float) -> Kernel:
-        objects = getattr(self, "_objects", None)
+    def _kernel_for(
+        self, kernel: KernelName, rows: RowSet, weights: NDArray[np.float64], offset: float
+    ) -> Kernel:
         return Kernel(
-            self.kernel if objects is None else ObjectKernel(self.kernel, objects),  # type: ignore[arg-type]
+            kernel,
             gamma=resolve_gamma(self.gamma, rows, weights),
             degree=int(self.degree),
             coef0=float(self.coef0),
@@ -208,8 +222,8 @@ class KernelMachine(BaseEstimator):
 
     def _support_places(self, rows: Any, kept: NDArray[np.int64]) -> NDArray[np.int64] | None:
         """Where the support vectors of the last fit are among these rows; None if they are not there."""
-        if not hasattr(self, "dual_coef_"):
-            return None
+        if not hasattr(self, "dual_coef_") or self._machines is not None:
+            return None  # where regions correct a machine, its coefficients are no start for theirs
         place = {row: k for k, row in enumerate(kept.tolist())}
         at = np.array([place.get(row, -1) for row in self.support_.tolist()], dtype=np.int64)
         if np.any(at < 0):
@@ -278,7 +292,8 @@ class KernelMachine(BaseEstimator):
         """f(x) of each problem without the intercept, shape (n, n_problems)."""
         kernel = self._evaluator()
         if kernel.kernel.name == "linear":
-            return np.asarray(safe_sparse_dot(X, self.coef_.T, dense_output=True), dtype=np.float64)
+            rows = core_rows(X, None, None, 0.0, kernel.n_threads)  # a row's bits do not depend on the others
+            return rows.decisions(np.ascontiguousarray(self.coef_, dtype=np.float64)).T
         if len(self.support_) == 0:  # all targets were in the zone around their mean
             return np.zeros((X.shape[0], self._n_problems))
         support, coefficients, made_dense = self.support_vectors_, self.dual_coef_, False

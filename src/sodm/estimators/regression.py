@@ -12,7 +12,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
 
 from sodm.estimators import defaults
-from sodm.estimators.kernel_machine import FLOATS, KernelMachine, unchanged_on_failure
+from sodm.estimators.kernel_machine import FLOATS, Checked, KernelMachine, KernelName, unchanged_on_failure
 from sodm.estimators.parameters import check_number
 from sodm.estimators.threads import threads_for
 from sodm.estimators.weights import check_sample_weight
@@ -64,12 +64,13 @@ class KernelMachineRegressor(RegressorMixin, KernelMachine):
         with unchanged_on_failure(self):
             return self._fit_rows(*self._check_data(X, y, sample_weight))
 
-    def _check_data(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Array, Array]:
-        """Rows, targets of shape (n,) or (n, n_targets), and weights, checked with the parameters."""
+    def _check_data(self, X: Any, y: Any, sample_weight: Any) -> Checked:
+        """Rows, targets of shape (n,) or (n, n_targets), weights and kernel, checked with the parameters."""
         self._check_parameters()
+        X, kernel = self._rows_and_kernel(X)
         X, y = validate_data(
             self,
-            check_sparse(self._numbers_for(X)),
+            check_sparse(X),
             y,
             accept_sparse="csr",
             dtype=FLOATS,
@@ -78,13 +79,12 @@ class KernelMachineRegressor(RegressorMixin, KernelMachine):
             y_numeric=True,
         )
         X = self._check_kernel_matrix(canonical(X))
-        return X, np.asarray(y, dtype=np.float64), check_sample_weight(sample_weight, X.shape[0])
+        return X, np.asarray(y, dtype=np.float64), check_sample_weight(sample_weight, X.shape[0]), kernel
 
     def _state_problem(
-        self, X: Any, y: NDArray[Any], weights: Array
+        self, X: Any, y: NDArray[Any], weights: Array, kernel: KernelName
     ) -> tuple[TargetProblem, NDArray[np.int64]]:
         """Leave out rows of weight zero and fold repeats; which rows of X are left is returned too."""
-        self._flat = y.ndim == 1
         kept = np.flatnonzero(weights)
         weights, rows = weights[kept], self._with_weight(X, kept)
         values = np.ascontiguousarray(y[kept].reshape(len(kept), -1).T)
@@ -97,14 +97,14 @@ class KernelMachineRegressor(RegressorMixin, KernelMachine):
         problem = target_problem(
             rows,
             folded,
-            self._kernel_for(rows, folded.weights, 0.0),
+            self._kernel_for(kernel, rows, folded.weights, 0.0),
             lam=float(self.lam),
             upsilon=self.upsilon,
             epsilon=self.epsilon,
             centred=bool(self.fit_intercept),
         )
         start = self._warm_duals(problem, kept) if self.warm_start else None
-        return replace(problem, start=start), kept
+        return replace(problem, start=start, flat=y.ndim == 1), kept
 
     def _warm_duals(self, problem: TargetProblem, kept: NDArray[np.int64]) -> Array | None:
         """The duals of the last fit, if its support vectors are where they were; None otherwise."""
@@ -120,15 +120,16 @@ class KernelMachineRegressor(RegressorMixin, KernelMachine):
         assert isinstance(problem, TargetProblem)
         coefficients = trained.result.duals * problem.unit[:, None]
         self._set_expansion(problem, self._in_units(problem, trained.result), kept, coefficients)
-        self.intercept_ = problem.centre
+        self.intercept_, self._flat = problem.centre, problem.flat
 
     @staticmethod
     def _in_units(problem: TargetProblem, result: SolveResult) -> SolveResult:
         """The numbers of the fit as they are in the units of the targets, with what folding left out."""
-        of_solver = result.objective * problem.unit**2
-        objective = of_solver + problem.loss.lam / (2 * problem.weights.sum()) * problem.spread
-        gap = result.gap * of_solver / np.maximum(objective, np.finfo(float).tiny)
-        return replace(result, objective=objective, gap=gap, violation=result.violation * problem.unit)
+        unit = problem.unit
+        left_out = problem.loss.lam / (2 * problem.weights.sum()) * problem.spread / unit / unit
+        whole = result.objective + left_out
+        gap = result.gap * result.objective / np.maximum(whole, np.finfo(float).tiny)
+        return replace(result, objective=whole * unit * unit, gap=gap, violation=result.violation * unit)
 
     # ------------------------------------------------------------------------------------------- values
 

@@ -140,7 +140,7 @@ class KernelSearch(BaseEstimator):
     def _fit(self, X: Any, y: Any, sample_weight: Any, params: dict[str, Any]) -> Self:
         began = time.monotonic()
         X_given, y_given = X, y
-        X, y, weights = self._machine({}, 0, None)._check_data(X, y, sample_weight)
+        X, y, weights, kernel = self._machine({}, 0, None)._check_data(X, y, sample_weight)
         validate_data(self, X_given, skip_check_array=True)
         routed = process_routing(self, "fit", **params) if params else None
         kept = np.flatnonzero(weights)
@@ -163,7 +163,7 @@ class KernelSearch(BaseEstimator):
         )
         field = Field(
             rows,
-            Kernel(self.kernel, degree=int(self.degree), coef0=float(self.coef0)),
+            Kernel(kernel, degree=int(self.degree), coef0=float(self.coef0)),
             stated.target,
             stated.loss_of,
             seed,

@@ -18,7 +18,6 @@ from sodm.estimators.shared_parameters import (
 )
 from sodm.estimators.trees import TreeClassifier, check_start
 from sodm.problem.problem import Problem
-from sodm.training.local_machines import LocalMachines
 from sodm.training.trained import Trained, Trainer
 from sodm.trees import systems
 from sodm.trees.stop import StopRule
@@ -88,7 +87,6 @@ class SODMClassifier(TreeClassifier):
     """
 
     _auto = "ovr"  # regions correct machines of one class against the rest
-    _machines: LocalMachines | None = None  # those of the regions
 
     def __init__(
         self,

@@ -21,7 +21,6 @@ from sodm.problem.problem import Problem
 from sodm.problem.targets import TargetProblem
 from sodm.training.context import Context, Evaluation, Progress
 from sodm.training.exact import ExactTrainer
-from sodm.training.local_machines import LocalMachines
 from sodm.training.trained import Trained, Trainer
 from sodm.trees import systems
 from sodm.trees.pilot import EXACT_ROWS
@@ -92,8 +91,6 @@ class SODMRegressor(KernelMachineRegressor):
     >>> machine.score(X, np.sin(X[:, 0]) * X[:, 1]) > 0.99
     True
     """
-
-    _machines: LocalMachines | None = None  # those of the regions
 
     def __init__(
         self,
