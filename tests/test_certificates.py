@@ -1,13 +1,14 @@
 """The duality gap that a fit reports, held against one computed here from its coefficients, in double."""
 
 import warnings
+from itertools import combinations
 
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 from sklearn.datasets import load_breast_cancer
 
-from sodm import ODMClassifier, SODMClassifier
+from sodm import ODMClassifier, ODMRegressor, SODMClassifier
 from sodm.problem.evaluator import KernelEvaluator
 from sodm.problem.kernels import Kernel
 from sodm.solvers.rounding import Rounding
@@ -69,25 +70,36 @@ def true_gap(machine, K, y, weights, parameters):
     """(p + d) / |p| with the machine's coefficients and this kernel matrix of all rows with all rows."""
     a = np.zeros(len(y))
     a[machine.support_] = machine.dual_coef_[0]
-    f = (K + float(parameters["fit_intercept"])) @ a
-    m, g, s, W = y * f, y * a, weights, weights.sum()
+    K = y[:, None] * (K + float(parameters["fit_intercept"])) * y
     if parameters["loss"] == "hinge":
-        C = parameters["lam"] * s / W
-        assert np.all(g >= -1e-12 * C.max()) and np.all(g <= C * (1 + 1e-9))
-        primal, dual = np.sum(C * np.maximum(0, 1 - m)), -np.sum(g)
-    else:
-        theta = parameters["theta"]
-        low = W * (1 - theta) ** 2 / parameters["lam"] / s
-        high = low / parameters["upsilon"]
-        below, above = np.maximum(0, 1 - theta - m), np.maximum(0, m - 1 - theta)
-        primal = np.sum(below**2 / low + above**2 / high) / 2
-        quadratic = np.where(g >= 0, low, high) * g**2 / 2
-        dual = np.sum(quadratic - np.where(g >= 0, 1 - theta, 1 + theta) * g)
-    norm = a @ f
-    objective = norm / 2 + primal
-    # What the sums above are known to: they are much larger than their difference.
-    noise = 1e-13 * (np.abs(g) @ (np.abs(K) @ np.abs(a)) + primal + abs(dual))
-    return (norm + primal + dual) / abs(objective), noise / abs(objective)
+        return gap_of_hinge(K, y * a, parameters["lam"] * weights / weights.sum())
+    theta = parameters["theta"]
+    ridge = weights.sum() * (1 - theta) ** 2 / parameters["lam"] / weights
+    return gap_of_zones(K, y * a, 1 - theta, 1 + theta, ridge, ridge / parameters["upsilon"])
+
+
+def gap_of_zones(K, g, low, high, ridge_below, ridge_above):
+    """Of squared losses outside of zones [low, high], and what rounding in these sums may have made of it."""
+    m = K @ g
+    below, above = np.maximum(0, low - m), np.maximum(0, m - high)
+    primal = np.sum(below**2 / ridge_below + above**2 / ridge_above) / 2
+    linear = np.where(g >= 0, low, high) * g
+    dual = np.sum(np.where(g >= 0, ridge_below, ridge_above) * g**2 / 2 - linear)
+    return relative(K, g, m, primal, dual, np.sum(np.abs(linear)))
+
+
+def gap_of_hinge(K, g, C):
+    m = K @ g
+    assert np.all(g >= -1e-12 * C.max()) and np.all(g <= C * (1 + 1e-9))
+    return relative(K, g, m, np.sum(C * np.maximum(0, 1 - m)), -np.sum(g), np.sum(g))
+
+
+def relative(K, g, m, primal, dual, size):
+    norm = g @ m
+    # What the sums are known to: they are much larger than their difference.
+    noise = 1e-13 * (np.abs(g) @ (np.abs(K) @ np.abs(g)) + primal + abs(dual) + size)
+    objective = max(norm / 2 + primal, 1e-300)
+    return (norm + primal + dual) / objective, noise / objective
 
 
 @pytest.mark.parametrize("first", range(0, 400, 50))
@@ -110,6 +122,81 @@ def test_the_reported_gap_bounds_the_true_one(first):
         if gap - noise > machine.dual_gap_ * (1 + 1e-6) + 1e-12 or silent:
             wrong.append((seed, gap, machine.dual_gap_, noise, parameters, [str(w.message) for w in told]))
     assert not wrong
+
+
+def targets_and_pairs(seed):
+    """Another machine for the rows of `setting`: a regressor of one or two targets, or pairs of classes."""
+    X, y, weights, kernel, parameters = setting(seed)
+    rng = np.random.default_rng(seed)
+    x = np.asarray(X[:, 0], dtype=np.float64)
+    if seed % 2:
+        parameters |= {"multi_class": "ovo"}
+        return X, np.argsort(np.argsort(x)) * 3 // len(x), weights, kernel, parameters
+    t = (x - x.mean()) / x.std() + rng.choice([0, 0.5, 3]) * rng.standard_normal(len(x))
+    y = 10.0 ** rng.uniform(-9, 9) * (np.column_stack([t, np.sin(3 * t)]) + rng.choice([0, 100]))
+    del parameters["theta"], parameters["loss"]
+    parameters |= {
+        "upsilon": float(10 ** rng.uniform(-2, 2)),
+        "epsilon": float(rng.choice([0, 0.3]) * y.std()),
+    }
+    return X, y, weights, kernel, parameters
+
+
+def gaps_of(machine, K, y, weights, parameters):
+    """Of each target or pair of classes."""
+    a = np.zeros((len(machine.dual_coef_), len(y)))
+    a[:, machine.support_] = machine.dual_coef_
+    if isinstance(machine, ODMRegressor):
+        ridge, zone = weights.sum() / parameters["lam"] / weights, parameters["epsilon"]
+        t = (y - machine.intercept_).T
+        upper = ridge / parameters["upsilon"]
+        return [
+            gap_of_zones(K, own, at - zone, at + zone, ridge, upper) for own, at in zip(a, t, strict=True)
+        ]
+    share, gaps = parameters["lam"] / weights.sum(), []
+    for c, d in combinations(range(3), 2):
+        at = np.flatnonzero((y == c) | (y == d))
+        sign = np.where(y[at] == c, 1.0, -1.0)
+        g = sign * np.where(y[at] == c, a[d - 1, at], a[c, at])
+        Q = sign[:, None] * (K[np.ix_(at, at)] + float(parameters["fit_intercept"])) * sign
+        if parameters["loss"] == "hinge":
+            gaps.append(gap_of_hinge(Q, g, share * weights[at]))
+        else:
+            theta = parameters["theta"]
+            ridge = (1 - theta) ** 2 / share / weights[at]
+            gaps.append(gap_of_zones(Q, g, 1 - theta, 1 + theta, ridge, ridge / parameters["upsilon"]))
+    return gaps
+
+
+@pytest.mark.parametrize("first", range(0, 200, 50))
+def test_so_do_those_of_targets_and_of_pairs_of_classes(first):
+    wrong = []
+    for seed in range(first, first + 50):
+        X, y, weights, kernel, parameters = targets_and_pairs(seed)
+        exact = X.astype(np.float64)
+        K = kernel(exact, exact)
+        rows = K if parameters["kernel"] == "precomputed" else X
+        made = ODMRegressor if y.ndim == 2 else ODMClassifier
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            machine = made(**parameters).fit(rows, y, sample_weight=weights)
+        found = gaps_of(machine, K, y, weights, parameters)
+        for (gap, noise), reported in zip(found, machine.dual_gap_, strict=True):
+            silent = not told and gap - noise > parameters["tol"]
+            if gap - noise > reported * (1 + 1e-6) + 1e-12 or silent:
+                wrong.append((seed, gap, reported, noise, parameters, [str(w.message) for w in told]))
+    assert not wrong
+
+
+def test_a_kernel_with_a_negative_diagonal_is_shifted_and_told():
+    """It was said to have values that are not finite."""
+    rng = np.random.default_rng(6)
+    X = rng.standard_normal((1001, 21))
+    y = np.where(X[:, 0] > 0, 1, -1)
+    machine = ODMClassifier(kernel="sigmoid", gamma=0.0076, coef0=-1.0, lam=6000.0, solver="newton")
+    with pytest.warns(UserWarning, match="not positive semidefinite"):
+        machine.fit(X, y)
+    assert np.all(np.isfinite(machine.decision_function(X)))
 
 
 def test_rounding_is_not_taken_for_an_indefinite_kernel():

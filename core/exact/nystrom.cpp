@@ -23,8 +23,9 @@ std::vector<Index> draw_pivots(const KernelSource<T>& source, const std::vector<
     const SimdOps<T>& ops = simd<T>();
     const Index padded = (n + kPanel<T> - 1) / kPanel<T> * kPanel<T>;
     std::vector<double> residual(static_cast<std::size_t>(n));
-    for (Index i = 0; i < n; ++i)
-        residual[static_cast<std::size_t>(i)] = source.diagonal(pool[static_cast<std::size_t>(i)]);
+    for (Index i = 0; i < n; ++i)  // what is below zero, in a kernel that is not semidefinite, is no pivot
+        residual[static_cast<std::size_t>(i)] =
+            std::max(0.0, static_cast<double>(source.diagonal(pool[static_cast<std::size_t>(i)])));
     const double floor = 1e-6 * std::accumulate(residual.begin(), residual.end(), 0.0);
 
     std::vector<Index> pivots;
@@ -132,9 +133,9 @@ void NystromFactor<T>::choose(const std::vector<Index>& rows, Index rank, Index 
     std::vector<double> small(static_cast<std::size_t>(rank_ * rank_)), work(small.size());
     const Subset z{landmarks_.data(), rank_};
     kernel_block(source_, z, z, small.data(), rank_, threads_);
-    double trace = 0;
-    for (Index k = 0; k < rank_; ++k) trace += small[static_cast<std::size_t>(k * rank_ + k)];
-    double jitter = (sizeof(T) == 4 ? 1e-6 : 1e-12) * trace / static_cast<double>(rank_);
+    double trace = 0;  // of absolute values: a kernel that is not semidefinite may have them below zero
+    for (Index k = 0; k < rank_; ++k) trace += std::fabs(small[static_cast<std::size_t>(k * rank_ + k)]);
+    double jitter = (sizeof(T) == 4 ? 1e-6 : 1e-12) * std::max(trace / static_cast<double>(rank_), 1e-30);
     for (;; jitter *= 10) {
         if (!std::isfinite(jitter)) throw std::invalid_argument(kNotFinite);
         work = small;
