@@ -1,69 +1,75 @@
-"""Ctrl-C ends a long fit: a real signal to a real process."""
+"""Ctrl-C ends a long call within a second, whatever the machine, its solver and the number of threads."""
 
 from __future__ import annotations
 
 import signal
 import subprocess
 import sys
+import time
 
 import pytest
+from interrupts import PROMISED, interrupted
 
-FIT = """
-import sys
-import numpy as np
-from sodm import LinearODMClassifier, ODMClassifier, SODMClassifier
-
-rng = np.random.default_rng(0)
-X = rng.random(({rows}, 20), dtype=np.float32)
-y = rng.integers(0, {classes}, {rows})  # nothing to learn: every row stays active
-machine = {machine}
-print("started", flush=True)
-try:
-    machine.fit(X, y)
-except KeyboardInterrupt:
-    print("interrupted", hasattr(machine, "classes_"))
-else:
-    print("finished")
-"""
+# Nothing to learn: every row stays active, and no solver is done soon.
+ROWS = "X = rng.random(({rows}, {columns}), dtype=np.float32); "
+CLASSES = "y = rng.integers(0, {classes}, {rows}); "
+NUMBERS = "y = rng.standard_normal({rows}); "
 HARD = "lam=1e9, gamma=0.3, tol=1e-9, max_iter=10**6"
-LONG = [
+CLASSIFIERS = [
     ("ODMClassifier({hard}, cache_size=50)", 60_000, 2),
     ("ODMClassifier({hard}, cache_size=50, solver='newton', precision='double')", 60_000, 2),
     ("ODMClassifier({hard}, cache_size=50, loss='hinge')", 60_000, 2),
     ("ODMClassifier({hard}, cache_size=2, solver='dcd')", 60_000, 2),
+    ("ODMClassifier(lam=1e9, gamma=300.0, tol=1e-9, max_iter=10**6)", 60_000, 2),  # a narrow kernel
     ("ODMClassifier({hard}, solver='dcd', n_jobs=3)", 6000, 3),
     ("ODMClassifier({hard}, solver='dcd', n_jobs=1)", 6000, 26),
     ("ODMClassifier({hard}, solver='dcd', n_jobs=2)", 6000, 26),
     ("ODMClassifier({hard}, solver='dcd', n_jobs=8)", 6000, 26),
     ("ODMClassifier({hard}, n_jobs=8)", 6000, 26),
+    ("ODMClassifier({hard})", 60_000, 3),  # pairs that are solved one by one
+    ("ODMClassifier({hard}, multi_class='ovr')", 60_000, 10),
     ("SODMClassifier({hard}, n_partitions=6, n_jobs=2)", 60_000, 2),
     ("SODMClassifier({hard}, n_partitions=6, n_jobs=8, local_solver='dcd')", 36_000, 3),
+    ("SODMClassifier({hard}, regions=40)", 200_000, 2),
+    ("ODMClassifierCV()", 20_000, 26),
     ("LinearODMClassifier(lam=1e9, tol=1e-15, max_iter=10**6, solver='dcd')", 60_000, 5),
     ("LinearODMClassifier(lam=1e9, tol=1e-15, epochs=10**6, solver='svrg')", 2_000_000, 5),
 ]
+REGRESSORS = [
+    ("ODMRegressor({hard})", 60_000, 20),  # one system of all rows
+    ("ODMRegressor({hard}, epsilon=0.01)", 40_000, 20),
+    ("ODMRegressor({hard}, epsilon=0.01, solver='dcd')", 20_000, 20),
+    ("SODMRegressor({hard}, epsilon=0.01)", 200_000, 20),
+    ("ODMRegressorCV()", 60_000, 20),
+    ("LinearODMRegressor(lam=1e9, tol=1e-15, max_iter=10**6, epsilon=0.1)", 3_000, 6_000),
+]
 
 
-@pytest.mark.parametrize(("machine", "rows", "classes"), LONG, ids=[f"{m}-{c}" for m, _, c in LONG])
+@pytest.mark.parametrize(
+    ("machine", "rows", "classes"), CLASSIFIERS, ids=[f"{m}-{c}" for m, _, c in CLASSIFIERS]
+)
 def test_ctrl_c_ends_a_fit(machine: str, rows: int, classes: int) -> None:
-    code = FIT.format(machine=machine.format(hard=HARD), rows=rows, classes=classes)
-    process = subprocess.Popen(
-        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    setup = (ROWS + CLASSES + f"machine = {machine}").format(
+        rows=rows, columns=20, classes=classes, hard=HARD
     )
-    try:
-        assert process.stdout is not None and process.stdout.readline() == "started\n"
-        with pytest.raises(subprocess.TimeoutExpired):  # well into the fit, which would take minutes
-            process.wait(timeout=1)
-        process.send_signal(signal.SIGINT)
-        out, errors = process.communicate(timeout=20)
-    finally:
-        process.kill()
-    assert out == "interrupted False\n", errors
+    interrupted(setup)
+
+
+@pytest.mark.parametrize(("machine", "rows", "columns"), REGRESSORS, ids=[m for m, _, _ in REGRESSORS])
+def test_so_do_regressors(machine: str, rows: int, columns: int) -> None:
+    interrupted((ROWS + NUMBERS + f"machine = {machine}").format(rows=rows, columns=columns, hard=HARD))
+
+
+@pytest.mark.parametrize("machine", ["ODMClassifier(lam=1.0)", "SODMClassifier(lam=100.0, regions=4)"])
+def test_so_do_predictions(machine: str) -> None:
+    setup = ROWS + CLASSES + f"machine = {machine}.fit(X[:8000], y[:8000]); many = np.vstack([X] * 60)"
+    interrupted(setup.format(rows=60_000, columns=60, classes=10), "machine.predict(many)")
 
 
 IN_A_THREAD = """
 import threading
 import numpy as np
-from sodm import ODMClassifier, SODMClassifier
+from sodm import ODMClassifier, ODMRegressor, SODMClassifier
 
 rng = np.random.default_rng(0)
 X = rng.random((30_000, 20), dtype=np.float32)
@@ -89,6 +95,8 @@ thread.join()  # where the main thread is when Ctrl-C ends it
         "ODMClassifier({hard}, cache_size=50, n_jobs=2)",
         "ODMClassifier({hard}, cache_size=50, solver='dcd', n_jobs=3)",
         "SODMClassifier({hard}, n_partitions=6, n_jobs=2)",
+        "SODMClassifier({hard}, regions=10)",
+        "ODMRegressor({hard}, epsilon=0.01)",
     ],
 )
 def test_ctrl_c_that_ends_the_program_ends_fits_in_other_threads(machine: str) -> None:
@@ -101,9 +109,12 @@ def test_ctrl_c_that_ends_the_program_ends_fits_in_other_threads(machine: str) -
         assert process.stdout is not None and process.stdout.readline() == "started\n"
         with pytest.raises(subprocess.TimeoutExpired):
             process.wait(timeout=1)
+        began = time.monotonic()
         process.send_signal(signal.SIGINT)
         out, errors = process.communicate(timeout=20)
+        ended = time.monotonic()
     finally:
         process.kill()
     assert out == "" and "KeyboardInterrupt" in errors
     assert process.returncode == -signal.SIGINT, errors  # ended by the signal, not by abort
+    assert ended - began < PROMISED + 1.0  # for the interpreter to end

@@ -1,0 +1,78 @@
+"""The number of threads changes no bit of a machine, whatever it is and however short memory is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from sodm import (
+    CascadeClassifier,
+    DCClassifier,
+    DiPClassifier,
+    ODMClassifier,
+    ODMClassifierCV,
+    ODMRegressor,
+    ODMRegressorCV,
+    SODMClassifier,
+    SODMRegressor,
+)
+
+N = 1200
+RNG = np.random.default_rng(0)
+X = RNG.random((N, 6)).astype(np.float32)
+PICTURES = (RNG.integers(0, 256, size=(N, 70)) / 255).astype(np.float32)  # multiplied as bytes
+TEXTS = sparse.random(N, 300, density=0.05, format="csr", random_state=1)
+TWO = (X[:, 0] + X[:, 1] ** 2 + 0.1 * RNG.standard_normal(N) > 1).astype(int)
+FOUR = 2 * (X[:, 0] > 0.5) + (X[:, 1] > 0.5)
+NUMBERS = np.sin(6 * X[:, 0]) + X[:, 1] + 0.1 * RNG.standard_normal(N)
+BOTH = np.column_stack([NUMBERS, NUMBERS**2])
+
+MACHINES: dict[str, tuple[Callable[..., Any], Any, Any]] = {
+    "newton": (lambda **k: ODMClassifier(lam=300.0, solver="newton", **k), X, TWO),
+    "double": (lambda **k: ODMClassifier(lam=300.0, precision="double", **k), X, TWO),
+    "sweeps": (lambda **k: ODMClassifier(lam=300.0, solver="dcd", **k), X, TWO),
+    "narrow": (lambda **k: ODMClassifier(lam=3000.0, gamma=200.0, **k), X, TWO),
+    "hinge": (lambda **k: ODMClassifier(lam=300.0, loss="hinge", **k), X, TWO),
+    "sparse": (lambda **k: ODMClassifier(lam=300.0, **k), TEXTS, TWO),
+    "bytes": (lambda **k: ODMClassifier(lam=300.0, **k), PICTURES, TWO),
+    "bytes, pairs": (lambda **k: ODMClassifier(lam=300.0, **k), PICTURES, FOUR),
+    "pairs": (lambda **k: ODMClassifier(lam=300.0, **k), X, FOUR),
+    "pairs, hinge": (lambda **k: ODMClassifier(lam=300.0, loss="hinge", **k), X, FOUR),
+    "rest": (lambda **k: ODMClassifier(lam=300.0, multi_class="ovr", **k), X, FOUR),
+    "least squares": (lambda **k: ODMRegressor(**k), X, NUMBERS),
+    "zones": (lambda **k: ODMRegressor(epsilon=0.1, upsilon=3.0, **k), X, BOTH),
+    "zones, sweeps": (lambda **k: ODMRegressor(epsilon=0.1, solver="dcd", lam=50.0, **k), X, NUMBERS),
+    "regions": (lambda **k: SODMClassifier(lam=300.0, gamma=20.0, regions=5, **k), X, FOUR),
+    "regions of numbers": (lambda **k: SODMRegressor(regions=4, epsilon=0.05, **k), X, NUMBERS),
+    "refined": (lambda **k: SODMClassifier(lam=300.0, n_partitions=4, refine=True, **k), X, TWO),
+    "cascade": (lambda **k: CascadeClassifier(lam=300.0, n_partitions=4, **k), X, TWO),
+    "clusters": (lambda **k: DCClassifier(lam=300.0, n_partitions=4, early=True, **k), X, TWO),
+    "distribution": (lambda **k: DiPClassifier(lam=300.0, n_partitions=4, **k), X, TWO),
+    "search": (lambda **k: ODMClassifierCV(**k), X[:600], FOUR[:600]),
+    "search for numbers": (lambda **k: ODMRegressorCV(**k), X[:600], NUMBERS[:600]),
+}
+
+
+def values(machine: Any, rows: Any) -> Any:
+    return machine.decision_function(rows) if hasattr(machine, "decision_function") else machine.predict(rows)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("cache_size", [0.5, 1000])
+@pytest.mark.parametrize("name", MACHINES)
+def test_threads_change_no_bit(name: str, cache_size: float) -> None:
+    make, rows, y = MACHINES[name]
+    one = make(n_jobs=1, cache_size=cache_size).fit(rows, y)
+    expected = values(one, rows)
+    for n_jobs in (2, 3, 8):
+        other = make(n_jobs=n_jobs, cache_size=cache_size).fit(rows, y)
+        assert np.array_equal(values(other, rows), expected)
+        if hasattr(one, "dual_coef_"):
+            assert np.array_equal(other.dual_coef_, one.dual_coef_)
+            assert np.array_equal(other.dual_gap_, one.dual_gap_)
+    some = [7, 8, 1, 400]
+    assert np.array_equal(values(one, rows[some]), expected[some])
