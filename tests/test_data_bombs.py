@@ -11,6 +11,7 @@ import json
 import lzma
 import subprocess
 import sys
+import tracemalloc
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -28,6 +29,7 @@ from sodm import data
 from sodm.cli.app import app
 from sodm.data import DataError, limits, read
 from sodm.data.cache import SUFFIX
+from sodm.data.read_columns import peek_columns
 
 MIB = 2**20
 MOST = 512  # MiB beyond a multiple of what is returned, as docs/data.md says
@@ -320,6 +322,20 @@ def test_every_reader_has_the_option(tmp_path: Path, name: str) -> None:
     with pytest.raises(DataError, match="raise max_expansion"):
         read(path, label=label)
     assert read(path, label=label, max_expansion=1e5).X.shape[0] >= 20_000
+
+
+def test_blank_lines_in_tables_of_any_columns(tmp_path: Path) -> None:
+    """A list of all lines of a block of 32 MiB would be eight times the block, if they are blank."""
+    path = tmp_path / "blank.csv"
+    path.write_text("a,b\n" + "\n" * 2**23 + "1,2\n")
+    tracemalloc.start()
+    try:
+        names = peek_columns(path)[0]
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert names == ["a", "b"]
+    assert peak < 2**26
 
 
 @pytest.mark.usefixtures("small_limits")

@@ -24,6 +24,7 @@ from sodm.data.survey import Survey, refuse_dressed_numbers
 from sodm.data.tables import label_column
 
 ROWS_AT_ONCE = 10_000
+AT_ONCE = 2**16  # characters whose lines are in a list: they may be nothing but their ends
 _ANNOUNCED = re.compile(r'"?sep=(.)"?')  # the first line of what Excel writes for itself
 _BOMS = ((b"\xff\xfe", "UTF-16"), (b"\xfe\xff", "UTF-16"))
 
@@ -115,21 +116,27 @@ class _Lines:
     def _decoded(self) -> Iterator[str]:
         """Lines of text, each with its end."""
         decoder = codecs.getincrementaldecoder(self._reading.encoding)()
-        waiting = ""
+        waiting: list[str] = []  # the line that is not at its end
         line = 1
         for k, block in enumerate(blocks(self._limit.path, self._limit)):
             if k == 0:
                 block = self._without_mark(block)
-            waiting += self._text(decoder, block, line)
-            *whole, waiting = waiting.split("\n")
-            line += len(whole)
-            for text in whole:
-                if "\0" in text:
-                    raise DataError(self._limit.path, "this is not text; is it a CSV file?")
-                yield text + "\n"
-        waiting += self._text(decoder, b"", line, final=True)
-        if waiting:
-            yield waiting
+            text = self._text(decoder, block, line)
+            if "\0" in text:
+                raise DataError(self._limit.path, "this is not text; is it a CSV file?")
+            line += text.count("\n")
+            for at in range(0, len(text), AT_ONCE):
+                first, *others = text[at : at + AT_ONCE].split("\n")
+                waiting.append(first)
+                if others:
+                    yield "".join(waiting) + "\n"
+                    *whole, last = others
+                    for one in whole:
+                        yield one + "\n"
+                    waiting = [last]
+        waiting.append(self._text(decoder, b"", line, final=True))
+        if rest := "".join(waiting):
+            yield rest
 
     def _without_mark(self, block: bytes) -> bytes:
         if self._reading.encoding.lower().replace("-", "") == "utf8":
