@@ -16,6 +16,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from sodm import _core
+
 T = TypeVar("T")
 Arrays = dict[str, Any]  # plain arrays and numbers by name
 
@@ -89,7 +91,7 @@ class Slot:
     """
 
     n_threads: int
-    stop: Any
+    stop: _core.StopToken
     memory: int | None = None
 
 
@@ -113,7 +115,11 @@ class Engine(ABC):
 
     @abstractmethod
     def map(
-        self, task: Task, parts: Sequence[Part], deadline: float | None = None, stop: Any = None
+        self,
+        task: Task,
+        parts: Sequence[Part],
+        deadline: float | None = None,
+        stop: _core.StopToken | None = None,
     ) -> list[Arrays | None]:
         """The results of the task on all parts, in their order, whatever the order they were worked on.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
-from typing import Any
 
 from sodm import _core
 from sodm.engines.base import Arrays, Engine, Part, Slot, Table, Task
@@ -43,7 +42,11 @@ class ThreadEngine(Engine):
         self._table = table
 
     def map(
-        self, task: Task, parts: Sequence[Part], deadline: float | None = None, stop: Any = None
+        self,
+        task: Task,
+        parts: Sequence[Part],
+        deadline: float | None = None,
+        stop: _core.StopToken | None = None,
     ) -> list[Arrays | None]:
         began = time.perf_counter()
         at_once = self._at_once(parts)
@@ -85,7 +88,9 @@ class ThreadEngine(Engine):
         return max(1, min(self.n_threads, len(parts), fitting))
 
 
-def _wait(futures: Collection[Future[Arrays | None]], deadline: float | None, stop: Any) -> bool:
+def _wait(
+    futures: Collection[Future[Arrays | None]], deadline: float | None, stop: _core.StopToken | None
+) -> bool:
     """Whether all of them end in time, none with an error; raises when asked to stop."""
     while True:
         left = AWAKE if deadline is None else min(AWAKE, max(0.0, deadline - time.monotonic()))

@@ -174,9 +174,9 @@ def theorem2(
         raise ValueError("Theorem 2 needs a kernel with the same k(x, x) for all rows, such as rbf.")
     c = (1 - loss.theta) ** 2 / (loss.lam * loss.upsilon)
     U = _largest(exact, local)
-    apart = strata[:, None] != strata
-    pairs = int(apart.sum())
-    cosine = min(float(K[apart].max()) / square, 1.0) if pairs else -1.0
+    different = strata[:, None] != strata
+    pairs = int(different.sum())
+    cosine = min(float(K[different].max()) / square, 1.0) if pairs else -1.0
     whole = dual_objective(K, y, exact, loss)
     parts = [np.flatnonzero(assignment == k) for k in np.unique(assignment)]
     gaps = [dual_objective(K[np.ix_(p, p)], y[p], local[p], loss) - whole for p in parts]

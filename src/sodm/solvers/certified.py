@@ -12,7 +12,7 @@ from sodm.problem.evaluator import KernelEvaluator
 from sodm.problem.losses import Loss, TargetLoss
 from sodm.solvers.certificate import Certifier
 from sodm.solvers.exact import solve, violation_tolerance
-from sodm.solvers.pair_batch import PairBatch, most_rows
+from sodm.solvers.pair_batch import HEADROOM, WORTH_THREADS, PairBatch, most_rows
 from sodm.solvers.result import SolveResult
 from sodm.solvers.rounding import Rounding
 
@@ -20,8 +20,6 @@ Array = NDArray[np.float64]
 
 # Where both bounds are mostly rounding they tell nothing of who is nearer: the one in double is.
 NO_WORSE = 2.0
-WORTH_THREADS = 2**20  # kernel values times machines: fewer are done before a second thread is awake
-HEADROOM = 0.9  # of the tolerance, for the solver: the certificate adds what rounding may have hidden
 
 
 def solve_certified(

@@ -62,7 +62,7 @@ def solve(
     n_threads: int = 1,
     start: np.ndarray | None = None,
     progress: Callable[[dict[str, Any]], None] | None = None,
-    stop: Any = None,
+    stop: _core.StopToken | None = None,
     start_decision: np.ndarray | None = None,
     violation: float | None = None,
     aim: float | None = None,

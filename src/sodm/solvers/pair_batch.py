@@ -29,7 +29,7 @@ Index = NDArray[np.int64]
 
 AT_ONCE = 8  # pairs side by side, at most: each may keep this part of the memory
 HEADROOM = 0.9  # of the tolerance, for the solver: the certificate adds what rounding may have hidden
-WORTH_THREADS = 2**20  # kernel values: fewer are done before a second thread is awake
+WORTH_THREADS = 2**20  # kernel values of all machines: fewer are done before a second thread is awake
 MANY_FEATURES = 64  # with so many, kernel values are cheaper to keep than to compute again for each pair
 
 
@@ -77,7 +77,7 @@ class PairBatch:
         start: Array | None = None,
         start_decision: Array | None = None,
         progress: Any = None,
-        stop: Any = None,
+        stop: _core.StopToken | None = None,
         certified: bool = True,
         violation: float | None = None,
         aim: float | None = None,

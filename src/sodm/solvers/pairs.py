@@ -83,8 +83,8 @@ def solve_pairs(
         shown = result.converged[small] | (shift > 0) | (result.n_iter[small] >= max_iter)
         double = replace(batch, evaluator=evaluator.in_double())
         for k in np.flatnonzero(small)[~shown].tolist():
-            more = options | {"start": result.duals, "max_iter": max_iter - int(result.n_iter[k])}
-            result = _with_pair(result, k, place_of(k), _solve_alone(double, place_of(k), certified, more))
+            rest = options | {"start": result.duals, "max_iter": max_iter - int(result.n_iter[k])}
+            result = _with_pair(result, k, place_of(k), _solve_alone(double, place_of(k), certified, rest))
     for k in np.flatnonzero(~small).tolist():
         result = _with_pair(result, k, place_of(k), _solve_alone(batch, place_of(k), certified, options))
     return result

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from sodm import _core
 from sodm.engines.base import Engine
 from sodm.problem.evaluator import KernelEvaluator, Precision
 from sodm.problem.kernels import Kernel
@@ -80,7 +81,7 @@ class Context:
     progress: Progress | None = None
     evaluation: Evaluation | None = None
     time_limit: float | None = None
-    stop: Any = None
+    stop: _core.StopToken | None = None
     checkpoint: CheckpointFolder | None = None
 
     def evaluator(self, kernel: Kernel) -> KernelEvaluator:
