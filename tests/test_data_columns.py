@@ -115,6 +115,9 @@ def test_the_line_that_spreadsheets_put_first(tmp_path: Path) -> None:
     table = read(tmp_path / "t.csv", "sep=;\nkind, of;y\n1;x\n2;y\n")
     assert table.names == ["kind, of"] and table.columns[0].values.tolist() == [1, 2]
     assert peek_columns(tmp_path / "t.csv") == (["kind, of", "y"], 2)
+    assert read(tmp_path / "t.csv", "sep=\t\na b\ty\n1\tx\n").names == ["a b"]
+    with pytest.raises(DataError, match="its columns are 'sep="):
+        read(tmp_path / "t.csv", 'sep="\na,y\n1,x\n')  # no separator: a line like any other
     with pytest.raises(DataError, match="save its sheet as CSV"):
         format_of("book.xlsx")
 

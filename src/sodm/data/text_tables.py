@@ -72,8 +72,9 @@ class _Lines:
         line = next((line for line in self._decoded() if line.strip("\r\n")), None)
         if line is None:
             raise DataError(limit.path, "there are no rows in this file")
-        if announced := _ANNOUNCED.fullmatch(line.strip()):
-            separator, self._announced = announced[1], True
+        announced = _ANNOUNCED.fullmatch(line.rstrip("\r\n"))
+        if announced and announced[1] in SEPARATORS:
+            separator, self._announced = separator or announced[1], True
         if separator is None:
             name = os.fspath(limit.path).lower()
             separator = "\t" if ".tsv" in name or ".tab" in name else max(SEPARATORS, key=line.count)
