@@ -18,6 +18,7 @@ from scipy import sparse
 
 import sodm
 from sodm.data import DataError, read_csv, read_libsvm, read_npy, read_npz
+from sodm.data.read_columns import read_columns
 from sodm.model import ModelFileError, from_libsvm
 
 _HELD = tempfile.TemporaryDirectory(prefix="sodm-fuzz-")  # removed when the process ends
@@ -45,6 +46,16 @@ def csv_reader(data: bytes) -> None:
     except DataError:
         return
     assert X.shape[0] == len(y) > 0 and np.isfinite(X).all()
+
+
+def table_reader(data: bytes) -> None:
+    """Columns of any kind, or a DataError."""
+    path = _file(data)
+    try:
+        table = _quietly(lambda: read_columns(path, format="csv", label=-1))
+    except DataError:
+        return
+    assert table.y is not None and all(len(column.values) == len(table.y) > 0 for column in table.columns)
 
 
 def packed_reader(data: bytes) -> None:
@@ -93,6 +104,7 @@ def libsvm_model_loader(data: bytes) -> None:
 TARGETS: dict[str, Callable[[bytes], None]] = {
     "libsvm_reader": libsvm_reader,
     "csv_reader": csv_reader,
+    "table_reader": table_reader,
     "packed_reader": packed_reader,
     "numpy_reader": numpy_reader,
     "model_loader": model_loader,
@@ -108,6 +120,12 @@ def seeds(target: str) -> list[bytes]:
         return [b"+1 1:0.5 3:-2e-3\n-1 2:1 # c\n\n", b"spam 1:1\r\nham 7:2\n", b"1\n2 5:1e300"]
     if target == "csv_reader":
         return [b"y,a,b\n1,2,3\n0,4.5,-1e3\n", b'"x ""q""",1\ny,2\n', b"1;2;3\n4;5;6"]
+    if target == "table_reader":
+        return [
+            b"sep=;\nkg;colour;y\n1.5;red;a\n;blue;b\n",
+            b'kg,"a ""b""",ok,y\n1,x,true,u\n2,,false,v\n',
+            b"a,y\n$1,x\n5 %,y\n1.234,y\n",
+        ]
     if target == "packed_reader":
         return _packed_seeds()
     if target == "numpy_reader":

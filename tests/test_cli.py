@@ -247,6 +247,7 @@ def test_usage_errors_end_with_2(files: Path, arguments: list[str], says: str) -
             ["train", "gap.csv", "--label", "class", "--out", "m"],
             "gap.csv, line 3: the label in column 'class'",
         ),
+        (["train", "alone.csv", "--label", "class", "--out", "m"], "there is no column to learn from"),
         (["predict", "iris.sodm", "iris.sodm"], "both models"),
         (["predict", "cancer.libsvm", "iris.sodm"], "beyond the 4 features"),
         (
@@ -262,6 +263,7 @@ def test_usage_errors_end_with_2(files: Path, arguments: list[str], says: str) -
 def test_other_errors_are_one_line_and_end_with_1(files: Path, arguments: list[str], says: str) -> None:
     (files / "bad").write_text("1 1:1\n1 x\n")
     (files / "one").write_text("1 1:1\n1 1:2\n")
+    (files / "alone.csv").write_text("class\nx\ny\n")
     (files / "gap.csv").write_text("kind,class\na,x\nb,\na,y\n")
     (files / "renamed.csv").write_text((files / "iris.csv").read_text().replace("sepal length", "length", 1))
     done = run(*arguments, code=1, cwd=files)

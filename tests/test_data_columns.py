@@ -77,6 +77,8 @@ def test_parquet_says_the_same(tmp_path: Path) -> None:
         ('a,y\n"1,x\n', "this is not ','-separated text"),
         ("a,y\n", "there are no rows"),
         ("", "there are no rows"),
+        (" \n", "there are no rows"),
+        ("sep=;\n", "there are no rows"),
     ],
 )
 def test_what_may_be_read_in_two_ways_is_asked(tmp_path: Path, text: str | bytes, says: str) -> None:

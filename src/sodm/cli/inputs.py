@@ -166,12 +166,12 @@ class Source:
             except DataError:
                 pass  # what is wrong with it, if anything is, the table will tell
             else:
+                self._refuse_no_columns(dataset.X.shape[1])
                 found = self._found_label(reading)
                 rows = Rows(dataset.X, np.asarray(dataset.y), dataset.feature_names, found)
                 return replace(rows, notes=_counting(rows))
         table = self.table(reading, label)
-        if not table.columns:
-            raise DataError(self.path, "there is no column to learn from")
+        self._refuse_no_columns(len(table.columns))
         at = table.label if table.named else int(table.label or 0)
         names = tuple(table.names) if table.named else None
         X: Any = table
@@ -180,6 +180,10 @@ class Source:
         notes = ("a column without a name was left aside", *table.notes) if unnamed else table.notes
         rows = Rows(X, table.y, names, at, notes)
         return replace(rows, notes=(*rows.notes, *_counting(rows)))
+
+    def _refuse_no_columns(self, count: int) -> None:
+        if count == 0:
+            raise DataError(self.path, "there is no column to learn from")
 
     def _found_label(self, reading: Reading) -> str | int | None:
         """The label column by name, or by number if columns have no names."""

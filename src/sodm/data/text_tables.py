@@ -84,7 +84,9 @@ class _Lines:
 
     def first(self) -> list[str]:
         """The first row."""
-        return next(iter(self._rows()))[1]
+        for _, row in self._rows():
+            return row
+        raise DataError(self._limit.path, "there are no rows in this file")
 
     def chunks(self, skip_first: bool, width: int) -> Iterator[tuple[list[int], list[list[str]]]]:
         """All rows, some at a time, with the line each is in; rows of another width are refused."""
