@@ -28,10 +28,11 @@ Index = NDArray[np.intp]
 
 BASE_PARTS, BASE_ROWS = 4, 500  # of f0
 PARTS, PART_ROWS = 8, 2000  # of the average that stands for Algorithm 1
-FIRST, CLEAR = 2, 5.0  # so many are enough if regions are better by so many standard errors, or no better
+FIRST, CLEAR = 2, 5.0  # so many of them are enough if regions are better by so many standard errors, or worse
 REGION_ROWS = 2000
 TRIED, TRIED_OF_SEVERAL = 16, 8  # regions, where there is one problem and where there are several
 HELD_OUT = 3  # one row in so many
+WORTH_IT = 1.0  # standard errors of the difference that regions must be better by
 
 
 @dataclass(frozen=True)
@@ -103,9 +104,9 @@ class Trial:
             tasks = [self._part(rows, None, PARTS, probe=block) for rows in averaged[first:last]]
             parts += sum(result["decision"] for result in self._map(tasks))
             gain = _gain(by_regions, self._good(parts / last, block))
-            if gain <= 0 or gain > CLEAR:
+            if gain <= WORTH_IT or gain > CLEAR:
                 break
-        return gain > 0
+        return gain > WORTH_IT
 
     def _local(self, regions: Sequence[Index], asked: Sequence[Index]) -> Array:
         """f at the held-out rows, each as the region says that is asked for it."""
