@@ -8,7 +8,7 @@ from typing import Any
 import data
 import numpy as np
 from table import Row
-from timing import LIMIT, best_of, isolated, isolated_peer, peak_memory
+from timing import LIMIT, best_of, cache_megabytes, isolated, isolated_peer, peak_memory
 
 SPARE_MEMORY = 500.0  # MB beyond input and cache_size
 
@@ -123,6 +123,7 @@ def measure(side: str, name: str, n: int, parameters: dict[str, Any], repeat: in
 
         machine = SVC(**parameters)
     X, y, X_test, y_test = split(name, n)
+    cache = cache_megabytes(machine) if side == "ours" else 0.0
     before = peak_memory()
     seconds, _ = best_of(lambda: machine.fit(X, y), repeat, slow_once=side != "ours")
     memory = peak_memory() - before
@@ -138,8 +139,5 @@ def measure(side: str, name: str, n: int, parameters: dict[str, Any], repeat: in
         "queries": len(y_test),
     }
     if side == "ours":
-        from sodm.estimators import defaults
-
-        cache = machine.cache_size if not isinstance(machine.cache_size, str) else defaults.CACHE_SIZE
-        result |= {"gap": float(np.max(machine.dual_gap_)), "cache": float(cache)}
+        result |= {"gap": float(np.max(machine.dual_gap_)), "cache": cache}
     return result

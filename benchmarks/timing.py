@@ -24,6 +24,13 @@ def best_of(run: Callable[[], object], repeat: int, slow_once: bool = False) -> 
     return min(times), len(times)
 
 
+def cache_megabytes(machine: Any) -> float:
+    """What a machine of ours may keep of kernel values."""
+    from sodm.estimators.memory import MEGABYTE, cache_bytes
+
+    return cache_bytes(machine.cache_size) / MEGABYTE
+
+
 def peak_memory() -> float:
     """The most memory this process has used so far, in MB (Linux counts in kB)."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6

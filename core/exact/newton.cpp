@@ -54,10 +54,11 @@ constexpr Index kSmallestLevel = 1000;  // rows of the first subsample, at least
 // Who asks for a gap below kPrecise gets what there is to be had where systems are factored: a step or two
 // more, and no digit is missing.
 constexpr double kPrecise = 1e-5, kLastDigit = 1e-13;
-constexpr int kMaxInner = 60;       // Newton steps on one working set
-constexpr int kMaxRounds = 30;      // working sets of one level
-constexpr double kLevelTol = 0.03;  // relative gap at which a subsample has told enough
-constexpr Index kSweepRows = 8000;  // most rows of a level that begins with coordinate sweeps
+constexpr int kMaxInner = 60;                      // Newton steps on one working set
+constexpr int kMaxRounds = 30;                     // working sets of one level
+constexpr double kLevelTol = 0.03;                 // relative gap at which a subsample has told enough
+constexpr double kOfGap = 0.01, kOfAdded = 0.005;  // how well a working set is solved, see `level`
+constexpr Index kSweepRows = 8000;                 // most rows of a level that begins with coordinate sweeps
 // Coordinate sweeps before the first Newton step: as long as ten of them bring the gap down by this factor;
 // of few rows, whose systems are factored, as long as they will be done within so many at their rate, for a
 // step costs as much as hundreds of sweeps there.
@@ -267,6 +268,8 @@ class Newton {
         WorkingSet set(m);
         Index held = 0;  // members that `iterative_` has
         bool stalled = false;
+        for (Machine& machine : machines_) machine.stepped = false;
+        double inner = HUGE_VAL;  // gap of the last working set
         for (int round = 0; round < (last ? kMaxRounds : 1); ++round) {
             bool all = true, tolerable = true;
             double gap = 0;
@@ -289,13 +292,17 @@ class Newton {
             WorkingMatrix& matrix = dense ? *dense : iterative_;
             std::vector<Machine> local = set.gather(machines_);
             // Rows outside the working set may still come in: no use solving it much better than the level is
-            // solved.
+            // solved, or, once that is known, than what those rows have added to the gap the last time.
             const bool whole = local_ || set.others().empty();
-            double wanted = whole || tolerable ? aim : std::max(0.5 * aim, 0.01 * std::min(gap, 1.0));
+            const double added =
+                round > 0 ? kOfAdded * std::max(0.0, gap - inner) : kOfGap * std::min(gap, 1.0);
+            double wanted = whole || tolerable ? aim : std::max(0.5 * aim, added);
             if (dense && last && tol < kPrecise) wanted = kLastDigit;
             const double share = local_ ? 1.0 : 0.7 * std::max(1.0, wanted / tol);
             const StepPolicy policy(loss, wanted, share * violation, !last, last ? tol : 0.0, local_);
             stalled = solve_working_set(matrix, local, loss, policy, enough, m) == 0;
+            inner = 0;
+            for (const Machine& machine : local) inner = std::max(inner, machine.gap);
             set.scatter(local, machines_);
             evaluate(set.others());
         }
@@ -343,34 +350,54 @@ class Newton {
                                       [&](const Machine& machine) { return enough.finished(machine); }))
                 if (++settling_ > kSettlingSteps) break;
             std::vector<Step*> list;
-            for (Step& step : steps) list.push_back(&step);
+            for (Step& step : steps) {
+                step.number = static_cast<std::size_t>(step.machine - local.data());
+                list.push_back(&step);
+            }
             while (!matrix.solve(list, shift_)) {
                 raise_shift(matrix, local);
                 for (Machine& machine : local) machine.assess(loss);
-                for (Step& step : steps) step = policy.propose(*step.machine);
+                for (Step& step : steps) {
+                    const std::size_t number = step.number;
+                    step = policy.propose(*step.machine);
+                    step.number = number;
+                }
             }
-            std::vector<const Values*> in;
-            std::vector<Values> fx;
-            for (Step& step : steps) {
-                if (step.machine->dual_steps)
-                    for (std::size_t i = 0; i < step.x.size(); ++i)
-                        if (step.x[i] * step.machine->y[i] * step.side[i] < 0) step.x[i] = 0;
-                in.push_back(&step.x);
-            }
-            matrix.multiply(in, fx);
+            drop_wrong_signs(matrix, steps);
             double worst = 0, worst_violation = 0;
-            for (std::size_t v = 0; v < steps.size(); ++v) {
-                for (std::size_t i = 0; i < fx[v].size(); ++i) fx[v][i] += shift_ * steps[v].x[i];
-                steps[v].machine->add_base(fx[v]);
-                policy.advance(*steps[v].machine, steps[v].x, fx[v]);
-                worst = std::max(worst, steps[v].machine->gap);
-                worst_violation = std::max(worst_violation, steps[v].machine->violation);
+            for (Step& step : steps) {
+                for (std::size_t i = 0; i < step.kx.size(); ++i) step.kx[i] += shift_ * step.x[i];
+                step.machine->add_base(step.kx);
+                policy.advance(*step.machine, step.x, step.kx);
+                worst = std::max(worst, step.machine->gap);
+                worst_violation = std::max(worst_violation, step.machine->violation);
             }
             ++total_iterations_;
             if (options_.progress)
                 options_.progress(Progress{"newton", m, total_iterations_, worst, worst_violation});
         }
         return inner;
+    }
+
+    // Dual steps: coefficients whose sign came out wrong are not taken.
+    void drop_wrong_signs(WorkingMatrix& matrix, std::vector<Step>& steps) {
+        std::vector<const Values*> changed;
+        std::vector<Step*> owners;
+        for (Step& step : steps) {
+            bool any = false;
+            for (std::size_t i = 0; i < step.x.size() && step.machine->dual_steps; ++i)
+                if (step.x[i] * step.machine->y[i] * step.side[i] < 0) {
+                    step.x[i] = 0;
+                    any = true;
+                }
+            if (!any) continue;
+            changed.push_back(&step.x);
+            owners.push_back(&step);
+        }
+        if (changed.empty()) return;
+        std::vector<Values> products;
+        matrix.multiply(changed, products);
+        for (std::size_t v = 0; v < owners.size(); ++v) owners[v]->kx = std::move(products[v]);
     }
 
     // Passes of block coordinate steps, as long as they pay: a step of Newton costs as much as a few of them,

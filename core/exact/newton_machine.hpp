@@ -17,6 +17,8 @@ struct Machine {
     double objective = 0, dual = 0, gap = 0, absolute_gap = 0, violation = 0;
     int iterations = 0;
     bool dual_steps = false, stuck = false, polished = false;
+    bool relaxed = false;    // f has been added to by coordinate passes, rounded each time
+    bool stepped = false;    // by Newton, on the rows of this level
     bool guessed = false;    // f was given and does not belong to a: the first Newton point replaces both
     double gap_to_beat = 0;  // by the dual step under trial
     int idle = 0;            // steps without gain

@@ -263,56 +263,98 @@ void NystromPreconditioner<T>::invert_blocks() {
     });
 }
 
+// Adds F S F' to the sum, for tiles of F (rank x kTile each) and a scale for each of their columns: a panel
+// of the sum's columns per task, lower triangle only.
 template <class T>
-void NystromPreconditioner<T>::set(const double* inverse_d) {
-    const Index n = factor_.size(), rank = factor_.rank(), tiles = factor_.tiles();
-    inverse_d_.assign(inverse_d, inverse_d + n);
-    inverse_d_.resize(static_cast<std::size_t>(tiles * kTile), 0.0);
-    small_.assign(static_cast<std::size_t>(rank * rank), 0.0);
-    if (blocks()) invert_blocks();
+void NystromPreconditioner<T>::add_products(const T* tiles, Index count, const double* scales) {
+    const Index rank = factor_.rank();
     const SimdOps<T>& ops = simd<T>();
     constexpr int W = kPanel<T>;
-    // I + G G', G G' = F D^-1 F' where there are no blocks: a panel of columns per task, lower triangle only.
     const auto panels = static_cast<std::size_t>((rank + W - 1) / W);
     struct Scratch {
         Buffer<T> panel, sum;
         Buffer<double> total;
     };
     std::vector<Scratch> scratch(static_cast<std::size_t>(threads_.count()));
-    auto accumulate = [&](double jitter) {
-        threads_.run(panels, [&](std::size_t p, int worker) {
-            Scratch& s = scratch[static_cast<std::size_t>(worker)];
-            const Index c0 = static_cast<Index>(p) * W;
-            const int width = static_cast<int>(std::min<Index>(W, rank - c0)),
-                      rows = static_cast<int>(rank - c0);
-            s.panel.resize(static_cast<std::size_t>(kTile * W));
-            s.sum.resize(static_cast<std::size_t>(rows * W));
-            s.total.assign(static_cast<std::size_t>(rows * W), 0.0);
-            for (Index t = 0; t < tiles; ++t) {
-                const T* f = blocks() ? scaled_tile(t) : factor_.tile(t);
-                for (int k = 0; k < kTile; ++k) {
-                    const T scale =
-                        blocks() ? T(1) : static_cast<T>(inverse_d_[static_cast<std::size_t>(t * kTile + k)]);
-                    for (int c = 0; c < W; ++c)
-                        s.panel[static_cast<std::size_t>(k * W + c)] =
-                            c < width ? scale * f[(c0 + c) * kTile + k] : T(0);
-                }
-                ops.pair_dense(Pairing::product, f + c0 * kTile, kTile, 1, rows, kTile, s.panel.data(), W,
-                               s.sum.data(), W, false);
-                for (std::size_t i = 0; i < static_cast<std::size_t>(rows * W); ++i)
-                    s.total[i] += static_cast<double>(s.sum[i]);
+    threads_.run(panels, [&](std::size_t p, int worker) {
+        Scratch& s = scratch[static_cast<std::size_t>(worker)];
+        const Index c0 = static_cast<Index>(p) * W;
+        const int width = static_cast<int>(std::min<Index>(W, rank - c0)), rows = static_cast<int>(rank - c0);
+        s.panel.resize(static_cast<std::size_t>(kTile * W));
+        s.sum.resize(static_cast<std::size_t>(rows * W));
+        s.total.assign(static_cast<std::size_t>(rows * W), 0.0);
+        for (Index t = 0; t < count; ++t) {
+            const T* f = tiles + t * rank * kTile;
+            for (int k = 0; k < kTile; ++k) {
+                const T scale = static_cast<T>(scales[t * kTile + k]);
+                for (int c = 0; c < W; ++c)
+                    s.panel[static_cast<std::size_t>(k * W + c)] =
+                        c < width ? scale * f[(c0 + c) * kTile + k] : T(0);
             }
-            for (int r = 0; r < rows; ++r)
-                for (int c = 0; c < width; ++c)
-                    small_[static_cast<std::size_t>((c0 + r) * rank + c0 + c)] =
-                        s.total[static_cast<std::size_t>(r * W + c)] + (r == c ? 1.0 + jitter : 0.0);
-        });
-    };
-    for (double jitter = 0;; jitter = std::max(1.0, jitter * 10)) {
-        if (!std::isfinite(jitter)) throw std::invalid_argument(kNotFinite);
-        accumulate(jitter);
-        if (cholesky(small_.data(), rank, threads_)) break;
+            ops.pair_dense(Pairing::product, f + c0 * kTile, kTile, 1, rows, kTile, s.panel.data(), W,
+                           s.sum.data(), W, false);
+            for (std::size_t i = 0; i < static_cast<std::size_t>(rows * W); ++i)
+                s.total[i] += static_cast<double>(s.sum[i]);
+        }
+        for (int r = 0; r < rows; ++r)
+            for (int c = 0; c < width; ++c)
+                sum_[static_cast<std::size_t>((c0 + r) * rank + c0 + c)] +=
+                    s.total[static_cast<std::size_t>(r * W + c)];
+    });
+}
+
+template <class T>
+bool NystromPreconditioner<T>::factor_sum(double jitter) {
+    const Index rank = factor_.rank();
+    small_ = sum_;
+    for (Index k = 0; k < rank; ++k) small_[static_cast<std::size_t>(k * rank + k)] += 1.0 + jitter;
+    return cholesky(small_.data(), rank, threads_);
+}
+
+// Adds what the rows with another D change. False if they are so many that starting over is no more work, or
+// if rounding has eaten the sum.
+template <class T>
+bool NystromPreconditioner<T>::update(const std::vector<double>& inverse_d) {
+    constexpr Index kShare = 2;  // of the rows
+    std::vector<Index> changed;
+    for (std::size_t i = 0; i < inverse_d.size(); ++i)
+        if (inverse_d[i] != inverse_d_[i]) changed.push_back(static_cast<Index>(i));
+    const Index rank = factor_.rank(), count = (static_cast<Index>(changed.size()) + kTile - 1) / kTile;
+    if (kShare * static_cast<Index>(changed.size()) > factor_.size()) return false;
+    Buffer<T> tiles;
+    tiles.assign(static_cast<std::size_t>(count * rank * kTile), T(0));
+    std::vector<double> scales(static_cast<std::size_t>(count * kTile), 0.0);
+    for (std::size_t c = 0; c < changed.size(); ++c) {
+        const auto i = static_cast<std::size_t>(changed[c]);
+        const T* from = factor_.tile(changed[c] / kTile) + changed[c] % kTile;
+        T* to = tiles.data() + static_cast<Index>(c) / kTile * rank * kTile + static_cast<Index>(c) % kTile;
+        for (Index r = 0; r < rank; ++r) to[r * kTile] = from[r * kTile];
+        scales[c] = inverse_d[i] - inverse_d_[i];
     }
+    add_products(tiles.data(), count, scales.data());
+    return factor_sum(0);
+}
+
+template <class T>
+void NystromPreconditioner<T>::set(const double* inverse_d) {
+    const Index n = factor_.size(), rank = factor_.rank(), tiles = factor_.tiles();
+    std::vector<double> now(inverse_d, inverse_d + n);
+    now.resize(static_cast<std::size_t>(tiles * kTile), 0.0);
+    const bool first = sum_.empty();
+    inverse_d_.resize(now.size(), 0.0);
+    const bool updated = !first && !blocks() && update(now);
+    inverse_d_ = std::move(now);
+    if (updated) return;
+    sum_.assign(static_cast<std::size_t>(rank * rank), 0.0);
+    if (blocks()) {
+        invert_blocks();
+        const std::vector<double> ones(inverse_d_.size(), 1.0);
+        add_products(scaled_.data(), tiles, ones.data());
+    } else {
+        add_products(factor_.tile(0), tiles, inverse_d_.data());
+    }
+    for (double jitter = 0; !factor_sum(jitter); jitter = std::max(1.0, jitter * 10))
+        if (!std::isfinite(jitter)) throw std::invalid_argument(kNotFinite);
 }
 
 template <class T>
@@ -344,8 +386,7 @@ void NystromPreconditioner<T>::apply(const double* r, double* out) {
                 from = into;
             }
             std::fill(sum.begin(), sum.end(), T(0));
-            ops.add_columns(blocks() ? scaled_tile(t) : factor_.tile(t), kTile, static_cast<int>(rank), kTile,
-                            from, sum.data());
+            ops.add_columns(g_tile(t), kTile, static_cast<int>(rank), kTile, from, sum.data());
             for (Index k = 0; k < rank; ++k) part[k] += static_cast<double>(sum[static_cast<std::size_t>(k)]);
         }
     });
@@ -363,8 +404,7 @@ void NystromPreconditioner<T>::apply(const double* r, double* out) {
              t < std::min(tiles, (static_cast<Index>(g) + 1) * kGroup); ++t) {
             const Index count = std::min<Index>(kTile, n - t * kTile);
             std::fill(y, y + kTile, T(0));
-            ops.add_rows(blocks() ? scaled_tile(t) : factor_.tile(t), kTile, static_cast<int>(rank), kTile,
-                         w.data(), y);
+            ops.add_rows(g_tile(t), kTile, static_cast<int>(rank), kTile, w.data(), y);
             if (!blocks()) {
                 for (Index k = 0; k < count; ++k) {
                     const Index i = t * kTile + k;

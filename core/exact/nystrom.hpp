@@ -52,7 +52,9 @@ class NystromPreconditioner {
     NystromPreconditioner(const NystromFactor<T>& factor, const TileResiduals<T>& residuals, Threads& threads)
         : factor_(factor), residuals_(residuals), threads_(threads) {}
 
-    // inverse_d[i] = 1 / D_i, or 0 for rows that are not part of the system.
+    // inverse_d[i] = 1 / D_i, or 0 for rows that are not part of the system. Near the solution few rows come
+    // and go from step to step: then I + G G' is not made anew, but what those rows change is added to it.
+    // Rows may have been added to the factor since the last call.
     void set(const double* inverse_d);
     // out = P^-1 r
     void apply(const double* r, double* out);
@@ -60,13 +62,19 @@ class NystromPreconditioner {
   private:
     bool blocks() const { return !residuals_.empty(); }
     void invert_blocks();
-    const T* scaled_tile(Index t) const { return scaled_.data() + t * factor_.rank() * kTile; }
+    bool update(const std::vector<double>& inverse_d);
+    void add_products(const T* tiles, Index count, const double* scales);
+    bool factor_sum(double jitter);
+    const T* g_tile(Index t) const {  // of G, or of F where D is diagonal
+        return blocks() ? scaled_.data() + t * factor_.rank() * kTile : factor_.tile(t);
+    }
 
     const NystromFactor<T>& factor_;
     const TileResiduals<T>& residuals_;
     Threads& threads_;
-    std::vector<double> inverse_d_, small_;
-    Buffer<T> inverse_u_, scaled_;  // tiles of V and of G
+    std::vector<double> inverse_d_;
+    std::vector<double> sum_, small_;  // G G' and the Cholesky factor of I + G G', lower triangles
+    Buffer<T> inverse_u_, scaled_;     // tiles of V and of G
 };
 
 }  // namespace sodm

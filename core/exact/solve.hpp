@@ -54,7 +54,7 @@ struct Options {
     std::size_t cache_bytes = std::size_t(1000) << 20;
     // Blocks that a method wants whole may take so much of it: what is chosen, and with it the last digits of
     // a result, does not depend on the memory of a machine that has more.
-    std::size_t block_bytes() const { return std::min(cache_bytes, std::size_t(2000) << 20); }
+    std::size_t block_bytes() const { return std::min(cache_bytes, std::size_t(1000) << 20); }
     std::uint64_t seed = 0;
     std::function<void(const Progress&)> progress;
 };

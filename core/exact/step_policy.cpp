@@ -47,6 +47,9 @@ Step StepPolicy::propose(Machine& machine) const {
     }
     Step step;
     step.machine = &machine;
+    // After a step its residual is left with the rows that came and went since. Before the first one, a is
+    // that of fewer rows or of none, and the duals that the optimality conditions assign to f are better.
+    step.goes_on = machine.dual_steps || machine.stepped;
     step.side.assign(n, 0);
     for (Values* values : {&step.inverse_d, &step.target, &step.x}) values->assign(n, 0.0);
     for (std::size_t i = 0; i < n; ++i) {
@@ -57,7 +60,7 @@ Step StepPolicy::propose(Machine& machine) const {
         step.side[i] = to > 0 ? 1 : -1;
         step.inverse_d[i] = machine.s[i] / (to > 0 ? loss_.low : loss_.high);
         step.target[i] = y * (to > 0 ? 1 - loss_.theta : 1 + loss_.theta) - machine.base_at(i);
-        step.x[i] = machine.dual_steps ? machine.a[i] : y * to;
+        step.x[i] = step.goes_on ? machine.a[i] : y * to;
     }
     if (loss_.one_piece()) {  // this system is the last
         step.cg_share = kOfTolerance * tol_;
@@ -78,6 +81,8 @@ void StepPolicy::advance(Machine& machine, const Values& x, const Values& fx) co
     there.f = fx;
     there.assess(loss_);
     there.guessed = false;
+    there.stepped = machine.stepped = true;
+    there.relaxed = false;
     bool whole = machine.guessed;
     if (machine.dual_steps)
         whole |= there.dual <= machine.dual;

@@ -12,8 +12,11 @@ namespace sodm {
 // The system (K_AA + D_A) x_A = t_A - base_A of one Newton step: which rows are in, with which sign.
 struct Step {
     Machine* machine;
+    std::size_t number = 0;         // of the machine among those of the working set
     std::vector<signed char> side;  // 1 below the dead zone, -1 above, 0 not in A
     Values inverse_d, target, x;    // 1 / D (0 outside A), t - base, start and solution
+    Values kx;                      // K x of the solution
+    bool goes_on = false;           // x starts as the machine's a on A, of which f knows the product
     double cg_target = 0;           // absolute duality gap that the residual may stand for
     double cg_share = 0;            // and what it may besides, as a share of the system's own dual value
 };

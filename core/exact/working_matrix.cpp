@@ -15,6 +15,9 @@ namespace {
 constexpr int kMaxCg = 300;
 constexpr Index kPool = 4096;     // rows the landmarks are searched in
 constexpr Index kLocalRank = 64;  // landmarks where the spectrum is flat
+// Rows that have left the active set are few if they are less than this share of the working set: evaluating
+// their kernel values again is then less work than a product with the whole matrix, also of many features.
+constexpr Index kFew = 64;
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
@@ -72,6 +75,11 @@ bool DenseMatrix<T>::solve(const std::vector<Step*>& steps, double shift) {
         std::fill(step->x.begin(), step->x.end(), 0.0);
         for (Index r = 0; r < m; ++r) step->x[at(active[at(r)])] = b[at(r)];
     }
+    std::vector<const Values*> x;
+    std::vector<Values> kx;
+    for (Step* step : steps) x.push_back(&step->x);
+    multiply(x, kx);
+    for (std::size_t v = 0; v < steps.size(); ++v) steps[v]->kx = std::move(kx[v]);
     return true;
 }
 
@@ -94,6 +102,7 @@ void IterativeMatrix<T>::assign(const std::vector<Index>& rows) {
     factor_.choose(gram_.rows(), local_ ? std::min(rank, kLocalRank) : rank, kPool, seed_);
     factor_.set_rows(gram_.rows(), 0);
     residuals_.clear();
+    preconditioners_.clear();
     take_residuals();
 }
 
@@ -134,23 +143,83 @@ void IterativeMatrix<T>::append(const std::vector<Index>& rows) {
 
 template <class T>
 void IterativeMatrix<T>::multiply(const std::vector<const Values*>& x, std::vector<Values>& y) {
+    multiply(x, std::vector<char>(x.size() * at(gram_.tile_rows()), 1), y);
+}
+
+// The same for some tiles of each product; the other values of y are kept.
+template <class T>
+void IterativeMatrix<T>::multiply(const std::vector<const Values*>& x, const std::vector<char>& wanted,
+                                  std::vector<Values>& y) {
     const std::size_t n = at(gram_.size());
-    Values in, out(x.size() * n);
-    for (const Values* vector : x) in.insert(in.end(), vector->begin(), vector->end());
-    gram_.apply(in.data(), static_cast<int>(x.size()), out.data());
+    Values in, out;
     y.resize(x.size());
+    for (std::size_t v = 0; v < x.size(); ++v) {
+        y[v].resize(n, 0.0);
+        in.insert(in.end(), x[v]->begin(), x[v]->end());
+        out.insert(out.end(), y[v].begin(), y[v].end());
+    }
+    gram_.apply(in.data(), static_cast<int>(x.size()), out.data(), wanted.data());
     for (std::size_t v = 0; v < x.size(); ++v)
         y[v].assign(out.begin() + static_cast<Index>(v * n), out.begin() + static_cast<Index>((v + 1) * n));
 }
 
+// Of a machine; rows that were appended since the last time are rows that have come into its system.
+template <class T>
+NystromPreconditioner<T>& IterativeMatrix<T>::preconditioner(std::size_t machine) {
+    if (preconditioners_.size() <= machine) preconditioners_.resize(machine + 1);
+    auto& own = preconditioners_[machine];
+    if (!own) own = std::make_unique<NystromPreconditioner<T>>(factor_, residuals_, threads_);
+    return *own;
+}
+
+// K x of where the steps start. Where x is the machine's own a but for the rows that have left A, that is
+// K a, which the machine has as f, less the product of those rows: of few of them next to nothing.
+template <class T>
+void IterativeMatrix<T>::start_products(const std::vector<Step*>& steps, double shift) {
+    const Index n = gram_.size();
+    std::vector<const Values*> unknown;
+    std::vector<Step*> owners;
+    for (Step* step : steps) {
+        const Machine& machine = *step->machine;
+        std::vector<Index> left;
+        Values by;
+        for (Index i = 0; i < n && step->goes_on; ++i)
+            if (step->inverse_d[at(i)] == 0 && machine.a[at(i)] != 0) {
+                left.push_back(gram_.rows()[at(i)]);
+                by.push_back(machine.a[at(i)]);
+            }
+        if (!step->goes_on || machine.relaxed || static_cast<Index>(left.size()) * kFew > n) {
+            unknown.push_back(&step->x);
+            owners.push_back(step);
+            continue;
+        }
+        step->kx.resize(at(n));
+        for (std::size_t i = 0; i < at(n); ++i)
+            step->kx[i] = machine.f[i] - shift * machine.a[i] - machine.base_at(i);
+        if (left.empty()) continue;
+        Values out(at(n));
+        kernel_apply(source_, Subset{left.data(), static_cast<Index>(left.size())},
+                     Subset{gram_.rows().data(), n}, by.data(), 1, out.data(), threads_);
+        for (std::size_t i = 0; i < at(n); ++i) step->kx[i] -= out[i];
+    }
+    if (unknown.empty()) return;
+    std::vector<Values> products;
+    multiply(unknown, products);
+    for (std::size_t v = 0; v < owners.size(); ++v) owners[v]->kx = std::move(products[v]);
+}
+
+// Conjugate gradients bring K x up to date where there are active rows; `active` says of each tile whether it
+// has any, and the others are looked at once, at the end. So is all of K x where the start was far away: the
+// rounding of its product, which may be a thousand times larger, is in all that was added to it.
 template <class T>
 struct IterativeMatrix<T>::Run {
     Step* step;
     Values d, inverse, r, z, p;
+    std::vector<char> active;
     double rz = 0;
     double value =
         0;  // of the system's dual, t'x - 1/2 x'(K + D)x = 1/2 x'(t + r): grows towards the optimum's
-    std::unique_ptr<NystromPreconditioner<T>> preconditioner;
+    NystromPreconditioner<T>* preconditioner;
 
     // The duality gap that the residual stands for.
     double gap() const {
@@ -161,37 +230,52 @@ struct IterativeMatrix<T>::Run {
 };
 
 template <class T>
+void IterativeMatrix<T>::finish_products(std::vector<Run>& runs) {
+    std::vector<const Values*> x;
+    std::vector<Values> kx;
+    std::vector<char> wanted;
+    bool any = false;
+    for (Run& run : runs) {
+        x.push_back(&run.step->x);
+        kx.push_back(std::move(run.step->kx));
+        for (char active : run.active) {
+            wanted.push_back(!active || !run.step->goes_on);
+            any |= wanted.back() != 0;
+        }
+    }
+    if (any) multiply(x, wanted, kx);
+    for (std::size_t v = 0; v < runs.size(); ++v) runs[v].step->kx = std::move(kx[v]);
+}
+
+template <class T>
 bool IterativeMatrix<T>::solve(const std::vector<Step*>& steps, double shift) {
     const Index n = gram_.size();
     std::vector<Run> runs(steps.size());
     std::vector<Run*> running;
-    std::vector<const Values*> in;
-    std::vector<Values> out;
+    start_products(steps, shift);
     for (std::size_t v = 0; v < steps.size(); ++v) {
         Run& run = runs[v];
         run.step = steps[v];
+        run.active.assign(at(gram_.tile_rows()), 0);
         for (Values* values : {&run.d, &run.inverse, &run.r, &run.z, &run.p}) values->assign(at(n), 0.0);
         for (std::size_t i = 0; i < run.d.size(); ++i)
             if (run.step->inverse_d[i] > 0) {
                 run.d[i] = 1 / run.step->inverse_d[i] + shift;
                 run.inverse[i] = 1 / run.d[i];
+                run.active[i / at(kTile)] = 1;
+                const double t = run.step->target[i], x = run.step->x[i];
+                run.r[i] = t - run.step->kx[i] - run.d[i] * x;
+                run.value += 0.5 * x * (t + run.r[i]);
             }
-        run.preconditioner = std::make_unique<NystromPreconditioner<T>>(factor_, residuals_, threads_);
+        run.preconditioner = &preconditioner(run.step->number);
         run.preconditioner->set(run.inverse.data());
         running.push_back(&run);
-        in.push_back(&run.step->x);
     }
-    multiply(in, out);
-    for (std::size_t v = 0; v < runs.size(); ++v)
-        for (std::size_t i = 0; i < runs[v].r.size(); ++i)
-            if (runs[v].inverse[i] > 0) {
-                const double t = runs[v].step->target[i], x = runs[v].step->x[i];
-                runs[v].r[i] = t - out[v][i] - runs[v].d[i] * x;
-                runs[v].value += 0.5 * x * (t + runs[v].r[i]);
-            }
+    std::vector<Values> out;
     for (int iteration = 0; iteration < kMaxCg; ++iteration) {
         std::vector<Run*> still;
-        in.clear();
+        std::vector<const Values*> in;
+        std::vector<char> wanted;
         for (Run* run : running) {
             if (run->gap() <= run->step->cg_target + run->step->cg_share * run->value) continue;
             run->preconditioner->apply(run->r.data(), run->z.data());
@@ -202,16 +286,16 @@ bool IterativeMatrix<T>::solve(const std::vector<Step*>& steps, double shift) {
             run->rz = rz;
             still.push_back(run);
             in.push_back(&run->p);
+            wanted.insert(wanted.end(), run->active.begin(), run->active.end());
         }
         running = still;
         if (running.empty()) break;
-        multiply(in, out);
+        multiply(in, wanted, out);
         for (std::size_t v = 0; v < running.size(); ++v) {
             Run& run = *running[v];
-            Values& q = out[v];
-            for (std::size_t i = 0; i < q.size(); ++i)
-                q[i] = run.inverse[i] > 0 ? q[i] + run.d[i] * run.p[i] : 0.0;
-            const double curvature = dot(run.p.data(), q.data(), n);
+            const Values& kp = out[v];
+            double curvature = 0;
+            for (std::size_t i = 0; i < kp.size(); ++i) curvature += run.p[i] * (kp[i] + run.d[i] * run.p[i]);
             if (!(curvature > 0)) {
                 if (maybe_indefinite_) return false;
                 run.r.assign(at(n), 0.0);  // no further: the next look finds nothing left to do
@@ -219,17 +303,22 @@ bool IterativeMatrix<T>::solve(const std::vector<Step*>& steps, double shift) {
             }
             const double length = run.rz / curvature;
             run.value += 0.5 * length * run.rz;
-            for (std::size_t i = 0; i < q.size(); ++i) {
+            for (std::size_t i = 0; i < kp.size(); ++i) {
+                if (!run.active[i / at(kTile)]) continue;
+                run.step->kx[i] += length * kp[i];
+                if (run.inverse[i] == 0) continue;
                 run.step->x[i] += length * run.p[i];
-                run.r[i] -= length * q[i];
+                run.r[i] -= length * (kp[i] + run.d[i] * run.p[i]);
             }
         }
     }
+    finish_products(runs);
     return true;
 }
 
 template <class T>
 void IterativeMatrix<T>::relax(Machine& machine, const OdmLoss& loss, double shift) {
+    machine.relaxed = true;
     gram_.relax(machine.f.data(), [&](Index first, int count, const T* block, T* change) {
         relax_block(machine, loss, shift, first, count, block, kTile, 10, change);
         for (int r = 0; r < count; ++r) machine.f[at(first + r)] += shift * static_cast<double>(change[r]);

@@ -18,9 +18,10 @@ class WorkingMatrix {
     virtual Index size() const = 0;
     // y[v] = K x[v]
     virtual void multiply(const std::vector<const Values*>& x, std::vector<Values>& y) = 0;
-    // Solves for step.x. False when the matrix turned out not to be positive semidefinite and need not be. A
-    // kernel that is so by its formula only looks indefinite by rounding: then the solution is as good as
-    // rounding lets it be, and the step that is made of it judged like any other.
+    // Solves for step.x, with its product step.kx. False when the matrix turned out not to be positive
+    // semidefinite and need not be. A kernel that is so by its formula only looks indefinite by rounding:
+    // then the solution is as good as rounding lets it be, and the step that is made of it judged like any
+    // other.
     virtual bool solve(const std::vector<Step*>& steps, double shift) = 0;
     // A pass of coordinate steps.
     virtual void relax(Machine& machine, const OdmLoss& loss, double shift) = 0;
@@ -52,6 +53,7 @@ class IterativeMatrix : public WorkingMatrix {
                     Threads& threads)
         : maybe_indefinite_(problem.maybe_indefinite),
           threads_(threads),
+          source_(source),
           gram_(source, options.cache_bytes, threads),
           factor_(source, threads),
           seed_(options.seed) {}
@@ -71,12 +73,19 @@ class IterativeMatrix : public WorkingMatrix {
   private:
     struct Run;  // conjugate gradients of one machine
     void take_residuals();
+    void start_products(const std::vector<Step*>& steps, double shift);
+    void finish_products(std::vector<Run>& runs);
+    NystromPreconditioner<T>& preconditioner(std::size_t machine);
+    void multiply(const std::vector<const Values*>& x, const std::vector<char>& wanted,
+                  std::vector<Values>& y);
 
     bool maybe_indefinite_, local_ = false;
     Threads& threads_;
+    const KernelSource<T>& source_;
     GramMatrix<T> gram_;
     NystromFactor<T> factor_;
     TileResiduals<T> residuals_;
+    std::vector<std::unique_ptr<NystromPreconditioner<T>>> preconditioners_;  // of the machines, as they came
     std::uint64_t seed_;
 };
 

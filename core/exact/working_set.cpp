@@ -22,16 +22,17 @@ std::vector<Index> WorkingSet::extend(const std::vector<Machine>& machines, cons
         }
     std::vector<Index> wanted, inside;
     for (Index i = 0; i < n; ++i) (distance[at(i)] < 0 ? wanted : inside).push_back(i);
+    const auto nearer = [&](Index p, Index q) {
+        return distance[at(p)] < distance[at(q)] || (distance[at(p)] == distance[at(q)] && p < q);
+    };
     const auto nearest = std::min(inside.size(), wanted.size() / 8 + 64);
     if (nearest > 0) {
         std::nth_element(inside.begin(), inside.begin() + static_cast<Index>(nearest) - 1, inside.end(),
-                         [&](Index p, Index q) {
-                             return distance[at(p)] < distance[at(q)] ||
-                                    (distance[at(p)] == distance[at(q)] && p < q);
-                         });
+                         nearer);
         wanted.insert(wanted.end(), inside.begin(), inside.begin() + static_cast<Index>(nearest));
     }
-    std::sort(wanted.begin(), wanted.end());
+    // Those that will leave A last: so that tiles of rows that have left it stand together.
+    std::sort(wanted.begin(), wanted.end(), nearer);
     std::vector<Index> fresh;
     for (Index i : wanted)
         if (!is_member_[at(i)]) fresh.push_back(i);
@@ -69,6 +70,7 @@ std::vector<Machine> WorkingSet::gather(const std::vector<Machine>& machines) co
             local[c].base.push_back(machine.base[at(members_[k])]);
         local[c].iterations = machine.iterations;
         local[c].guessed = machine.guessed;
+        local[c].stepped = machine.stepped;
         for (std::size_t k = 0; k < members_.size(); ++k) {
             const auto i = at(members_[k]);
             local[c].y[k] = machine.y[i];
@@ -85,6 +87,7 @@ void WorkingSet::scatter(const std::vector<Machine>& local, std::vector<Machine>
     for (std::size_t c = 0; c < machines.size(); ++c) {
         machines[c].iterations = local[c].iterations;
         machines[c].guessed = local[c].guessed;
+        machines[c].stepped = local[c].stepped;
         for (std::size_t k = 0; k < members_.size(); ++k) {
             machines[c].a[at(members_[k])] = local[c].a[k];
             machines[c].f[at(members_[k])] = local[c].f[k];

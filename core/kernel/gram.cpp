@@ -149,7 +149,7 @@ void GramMatrix<T>::evaluate_tile(Index j, Workspace<T>& work, T* out) const {
 }
 
 template <class T>
-void GramMatrix<T>::apply(const double* x, int n_vectors, double* y) {
+void GramMatrix<T>::apply(const double* x, int n_vectors, double* y, const char* wanted) {
     const Index n = size(), tiles = tile_rows(), padded = tiles * kTile;
     const SimdOps<T>& ops = simd<T>();
     Buffer<T> xt(static_cast<std::size_t>(padded * n_vectors));
@@ -162,6 +162,14 @@ void GramMatrix<T>::apply(const double* x, int n_vectors, double* y) {
     std::vector<double> tile_sums(at(tiles * n_vectors), 0.0);
     for (int v = 0; v < n_vectors; ++v)
         for (Index i = 0; i < n; ++i) tile_sums[at(v * tiles + i / kTile)] += x[v * n + i];
+    std::vector<char> filled(at(tiles * n_vectors), 0);  // tiles of x that are not all zero
+    for (int v = 0; v < n_vectors; ++v)
+        for (Index i = 0; i < n; ++i) filled[at(v * tiles + i / kTile)] |= x[v * n + i] != 0;
+    const auto asked = [&](int v, Index tile) { return !wanted || wanted[v * tiles + tile]; };
+    // Whether the product of tiles (j, i) adds to y of i, and to y of j.
+    const auto needs = [&](int v, Index to, Index from) {
+        return asked(v, to) && filled[at(v * tiles + from)] != 0;
+    };
 
     // Strips of tile rows, as many as the problem's size says; each has its own sums, added up in strip
     // order.
@@ -189,7 +197,14 @@ void GramMatrix<T>::apply(const double* x, int n_vectors, double* y) {
                     row.constant.assign(at(i + 1), T(0));
                 }
             }
+            bool left_out = false;
             for (Index j = 0; j <= i; ++j) {
+                bool needed = false;
+                for (int v = 0; v < n_vectors && !needed; ++v) needed = needs(v, i, j) || needs(v, j, i);
+                if (!needed) {
+                    left_out = true;
+                    continue;
+                }
                 const T* tile = w.tile.data();
                 if (row.slot[at(j)] != kConstant) {
                     if (stored) {
@@ -220,22 +235,25 @@ void GramMatrix<T>::apply(const double* x, int n_vectors, double* y) {
                             *xi = xt.data() + v * padded + i * kTile;
                     double *sj = sum.data() + v * padded + j * kTile,
                            *si = sum.data() + v * padded + i * kTile;
+                    const bool to_i = needs(v, i, j), to_j = i != j && needs(v, j, i);
                     std::fill(from_rows, from_rows + kTile, T(0));
-                    if (i == j) {
-                        ops.add_rows(tile, kTile, height(j), lanes, xj, from_rows);
-                    } else {
-                        std::fill(from_columns, from_columns + kTile, T(0));
+                    std::fill(from_columns, from_columns + kTile, T(0));
+                    if (to_i && to_j)
                         ops.add_both(tile, kTile, height(j), lanes, xj, from_rows, xi, from_columns);
-                        for (int r = 0; r < kTile; ++r) sj[r] += static_cast<double>(from_columns[r]);
-                    }
-                    for (int c = 0; c < lanes; ++c) si[c] += static_cast<double>(from_rows[c]);
+                    else if (to_i)
+                        ops.add_rows(tile, kTile, height(j), lanes, xj, from_rows);
+                    else if (to_j)
+                        ops.add_columns(tile, kTile, height(j), lanes, xi, from_columns);
+                    for (int r = 0; r < kTile && to_j; ++r) sj[r] += static_cast<double>(from_columns[r]);
+                    for (int c = 0; c < lanes && to_i; ++c) si[c] += static_cast<double>(from_rows[c]);
                 }
             }
-            row.looked_at = true;
+            row.looked_at |= !left_out;
         }
     });
     for (int v = 0; v < n_vectors; ++v)
         for (Index k = 0; k < n; ++k) {
+            if (!asked(v, k / kTile)) continue;
             double total = 0;
             for (const auto& sum : sums) total += sum[static_cast<std::size_t>(v * padded + k)];
             y[v * n + k] = total;

@@ -29,8 +29,11 @@ class GramMatrix {
     Index size() const { return static_cast<Index>(rows_.size()); }
     bool fully_stored() const { return stored_ == tile_rows(); }
 
-    // y[v * n + i] = sum_j k(i, j) x[v * n + j] for v < n_vectors.
-    void apply(const double* x, int n_vectors, double* y);
+    // y[v * n + i] = sum_j k(i, j) x[v * n + j] for v < n_vectors. `wanted` may say of each vector and tile
+    // of rows (n_vectors x tile_rows()) whether its y is asked for; the others are left as they are. Tiles
+    // that no wanted y needs, or whose x are zeros, are not looked at.
+    void apply(const double* x, int n_vectors, double* y, const char* wanted = nullptr);
+    Index tile_rows() const { return (size() + kTile - 1) / kTile; }
 
     // The tile of rows i * kTile.. with themselves, row stride kTile; `room` is used if it is not stored.
     const T* diagonal_tile(Index i, Workspace<T>& work, Buffer<T>& room) const;
@@ -51,7 +54,6 @@ class GramMatrix {
     };
     static constexpr std::int32_t kConstant = -1;
 
-    Index tile_rows() const { return (size() + kTile - 1) / kTile; }
     int height(Index tile_row) const {
         return static_cast<int>(std::min<Index>(kTile, size() - tile_row * kTile));
     }

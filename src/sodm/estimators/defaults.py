@@ -6,6 +6,5 @@ UPSILON = 0.5  # a margin above the dead zone counts half as much as one below i
 THETA = 0.6  # half-width of the dead zone
 TOL = 1e-3  # relative duality gap; the largest violation may be sqrt(10 tol)
 MAX_ITER = 1000  # Newton steps or sweeps of coordinate descent
-CACHE_SIZE = 1000.0  # MB of kernel values kept
 STOP_TOL = 0.01  # share of decisions that may change from one level of a tree to the next
 SCALABLE_FROM = 50_000  # rows from which the scalable machine trains where nobody says which

@@ -68,6 +68,7 @@ class KernelMachine(BaseEstimator):
 
     _chooses_lam = False  # whether lam and fit_intercept may be "auto"
     _machines: LocalMachines | None = None  # those of regions, where there are some
+    _in_parts = False  # whether rows are solved part by part
 
     def __init__(
         self,
@@ -81,7 +82,7 @@ class KernelMachine(BaseEstimator):
         tol: float = defaults.TOL,
         max_iter: int = defaults.MAX_ITER,
         fit_intercept: bool | Literal["auto"] = "auto",
-        cache_size: float | str = defaults.CACHE_SIZE,
+        cache_size: float | str = "auto",
         precision: Literal["single", "double"] = "single",
         warm_start: bool = False,
         random_state: Any = None,
@@ -165,7 +166,7 @@ class KernelMachine(BaseEstimator):
         return Context(
             n_threads=threads_for(self.n_jobs),
             precision=self.precision,
-            cache_bytes=cache_bytes(self.cache_size),
+            cache_bytes=cache_bytes(self.cache_size, self._in_parts),
             seed=seed_for(self.random_state),
             engine=engine,
             progress=progress,

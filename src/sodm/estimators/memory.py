@@ -5,16 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 
 MEGABYTE = 2**20
-SHARE = 4  # "auto" is a quarter of what is free
+SHARE = 4  # "auto" is a quarter of what is free,
+LEAST = 1000 * MEGABYTE  # but so much at least: below it solvers go other ways, and the machine's last digits
+# would depend on who else is running
 UNKNOWN = 4000 * MEGABYTE  # taken to be free where the system does not say
 
 _CONTROL_GROUP = Path("/sys/fs/cgroup")
 
 
-def cache_bytes(cache_size: float | str) -> int:
-    """The bytes of a `cache_size`: megabytes, or "auto" for a quarter of the free memory."""
+def cache_bytes(cache_size: float | str, in_parts: bool = False) -> int:
+    """The bytes of a `cache_size`: megabytes, or "auto" for a quarter of the free memory, 1000 MB at least.
+
+    Parts share what there is, and are small: there "auto" is the 1000 MB, whatever is free.
+    """
     if cache_size == "auto":
-        return free_memory() // SHARE
+        return LEAST if in_parts else max(free_memory() // SHARE, LEAST)
     return int(float(cache_size) * MEGABYTE)
 
 

@@ -78,7 +78,7 @@ class KernelSearch(BaseEstimator):
         scoring: Any = None,
         refit: Literal["auto", "exact", "scalable", False] = "auto",
         tol: float = defaults.TOL,
-        cache_size: float | str = defaults.CACHE_SIZE,
+        cache_size: float | str = "auto",
         time_limit: float | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -158,7 +158,7 @@ class KernelSearch(BaseEstimator):
             classes=is_classifier(self),
             kept=kept,
             n_given=len(weights),
-            largest=int(np.sqrt(cache_bytes(self.cache_size) / 2 / 4)),
+            largest=int(np.sqrt(cache_bytes(self.cache_size, in_parts=True) / 2 / 4)),
             seed=seed,
         )
         field = Field(

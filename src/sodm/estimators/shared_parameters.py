@@ -138,10 +138,10 @@ decision_function_shape : {"ovr", "ovo"}, default="ovr"
     What `decision_function` gives for more than two classes that were fitted in pairs: "ovr", one column
     per class, the votes for it with margins that break ties; "ovo", one column per pair. `predict` does not
     depend on it.
-cache_size : float or "auto", default=1000
+cache_size : float or "auto", default="auto"
     Megabytes of kernel values that may be kept; "auto" is a quarter of the memory that is free when the fit
-    begins. What is kept changes the time of Newton's method only; "dcd" and the hinge loss may take
-    another way to the same `tol` where less than 2000 is given or free.
+    begins, 1000 at least. From 1000 on it changes the time only, not the machine; with less, solvers may
+    take another way to the same `tol`.
 precision : {"single", "double"}, default="single"
     Precision of kernel values; sums are in double either way. A fit whose gap cannot be shown to be within
     `tol` in single precision is finished in double, and its decisions are then made in double too.
@@ -185,9 +185,9 @@ tol : float, default=1e-3
     ``sqrt(10 * tol)``; several parts to ten times this gap, for their average is further from the solution.
 max_iter : int, default=1000
     Most Newton steps or sweeps of a part.
-cache_size : float or "auto", default=1000
-    Megabytes of kernel values that may be kept, by all parts that are solved at the same time; "auto" is a
-    quarter of the memory that is free. The parts of a level get equal shares of it, of an eighth at least,
+cache_size : float or "auto", default="auto"
+    Megabytes of kernel values that may be kept, by all parts that are solved at the same time; "auto" is
+    1000. The parts of a level get equal shares of it, of an eighth at least,
     whatever the number of threads; where fewer parts fit together than there are threads, fewer are solved
     at once, with several threads each.
 random_state : int, RandomState instance or None, default=None
@@ -240,8 +240,9 @@ cv : int, splitter, iterable or None, default=None
     is used on the rows of each stage; an iterable of splits, or a `PredefinedSplit`, on all rows.
 tol : float, default=1e-3
     Of the machine fitted to all rows; the search itself is content with 1e-2.
-cache_size : float or "auto", default=1000
-    Megabytes of kernel values that may be kept; "auto" is a quarter of the memory that is free.
+cache_size : float or "auto", default="auto"
+    Megabytes of kernel values that may be kept; "auto" is 1000 in the search, and what it is for the machine
+    that is fitted to all rows.
 random_state : int, RandomState instance or None, default=None
     Choice of rows and folds. None is the seed of 0.
 n_jobs : int or None, default=None

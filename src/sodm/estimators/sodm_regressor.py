@@ -92,6 +92,8 @@ class SODMRegressor(KernelMachineRegressor):
     True
     """
 
+    _in_parts = True
+
     def __init__(
         self,
         *,

@@ -33,6 +33,8 @@ FREE = ("n_jobs", "verbose", "checkpoint_dir", "time_limit", "random_state", "wa
 class TreeClassifier(KernelMachineClassifier):
     """Base of the classifiers for many rows."""
 
+    _in_parts = True
+
     def __init__(
         self,
         *,

@@ -27,6 +27,9 @@ from sodm.solvers.rounding import rounding_of_diagonal
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
+MOST_BYTES = (
+    1000 << 20
+)  # of kernel values: what is small must not depend on the memory of a machine that has more
 AT_ONCE = 8  # pairs side by side, at most: each may keep this part of the memory
 HEADROOM = 0.9  # of the tolerance, for the solver: the certificate adds what rounding may have hidden
 WORTH_THREADS = 2**20  # kernel values of all machines: fewer are done before a second thread is awake
@@ -84,6 +87,7 @@ class PairBatch:
     ) -> tuple[SolveResult, Array]:
         """Solve some pairs, and say of each what was added to its kernel's diagonal."""
         n_rows, n = self.signs.shape
+        cache_bytes = min(cache_bytes, MOST_BYTES)
         if len(pairs) == 0:
             return self._nothing(), np.zeros(0)
         if isinstance(self.loss, TargetLoss):
@@ -173,6 +177,7 @@ class PairBatch:
 
 def most_rows(evaluator: KernelEvaluator, rows: Any, cache_bytes: int) -> int:
     """How many of these rows a small problem may have: its kernel values, and all rows in double, fit."""
+    cache_bytes = min(cache_bytes, MOST_BYTES)
     size = 8 if evaluator.precision == "double" else 4
     values = 0  # of a kernel that is given nothing is copied
     if evaluator.kernel.compiled:
