@@ -36,7 +36,12 @@ template <class T, class Loss, class AfterSweep>
 int sweep(const SweepRows<T>& rows, const Loss& loss, double tol, int max_sweeps, Random& random,
           Threads& threads, int worker, bool alone, AfterSweep after_sweep) {
     const SimdOps<T>& ops = simd<T>();
-    const auto [k, n, shift, y, s, q, g, f] = rows;
+    // No structured binding: lambdas below take these names, which C++17 does not allow of one.
+    const T* const k = rows.k;
+    const Index n = rows.n;
+    const double shift = rows.shift;
+    const double *const y = rows.y, *const s = rows.s, *const q = rows.q;
+    double *const g = rows.g, *const f = rows.f;
     const Index chunk = n < 2 * kStretch ? 1 : kChunk;
     std::vector<Index> active(static_cast<std::size_t>(n));
     std::iota(active.begin(), active.end(), Index(0));
