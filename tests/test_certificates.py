@@ -213,6 +213,24 @@ def test_rounding_is_not_taken_for_an_indefinite_kernel():
     assert agree > 0.99
 
 
+@pytest.mark.parametrize("precision", ["single", "double"])
+@pytest.mark.parametrize("form", ["precomputed", "callable"])
+@pytest.mark.parametrize(("loss", "lam"), [("odm", 10.0), ("odm", 1000.0), ("hinge", 10.0)])
+def test_a_given_kernel_of_low_rank_is_semidefinite_too(form, loss, lam, precision):
+    """Most eigenvalues of X X' are zero, and rounded to single precision some are below."""
+    rng = np.random.default_rng(0)
+    X = rng.random((400, 3))
+    y = np.where(X[:, 0] + 0.2 * rng.standard_normal(400) > 0.5, 1, -1)
+    parameters = {"lam": lam, "theta": 0.5, "upsilon": 0.5, "fit_intercept": False, "loss": loss}
+    kernel = "precomputed" if form == "precomputed" else lambda A, B: A @ B.T
+    machine = ODMClassifier(kernel=kernel, solver="dcd", precision=precision, **parameters)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        machine.fit(X @ X.T if form == "precomputed" else X, y)
+    gap, noise = true_gap(machine, X @ X.T, y, np.ones(400), parameters)
+    assert gap - noise <= machine.dual_gap_ <= 1e-3
+
+
 def test_far_from_scaled_linear_kernel_is_certified_in_single():
     """The case in which a gap of 1.4e-15 was reported, and 1.9e-2 was true."""
     rng = np.random.default_rng(0)

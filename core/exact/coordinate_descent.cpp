@@ -11,6 +11,7 @@
 // settled are left out (shrinking) and looked at again before the end.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <stdexcept>
 
@@ -130,9 +131,11 @@ class Descent {
                 y.resize(x.size());
                 gram.apply(x.data(), 1, y.data());
             });
-            double diagonal = 0;
-            for (Index i = 0; i < n_; ++i) diagonal += std::fabs(source_.diagonal(i));
-            if (lowest < -1e-5 * diagonal / static_cast<double>(n_)) shift_ = -1.1 * lowest;
+            double trace = 0;
+            for (Index i = 0; i < n_; ++i) trace += std::fabs(source_.diagonal(i));
+            // Rounded values of a semidefinite kernel differ from it by half of this at most, in norm.
+            const double rounding = 2 * static_cast<double>(std::numeric_limits<T>::epsilon()) * trace;
+            if (lowest < -std::max(1e-5 * trace / static_cast<double>(n_), rounding)) shift_ = -1.1 * lowest;
         }
         for (auto& machine : machines_) {
             machine.q.resize(at(n_));
