@@ -15,12 +15,13 @@ import os
 import classes
 import fits
 import fused
+import grid
 import small
 from table import Log, Row, machine, print_header, print_row
 
 
 def main() -> None:
-    names = ["fused", "small", *fits.CONTESTS, "decision", *classes.CLASS_CONTESTS]
+    names = ["fused", "small", *fits.CONTESTS, "decision", *classes.CLASS_CONTESTS, "grid"]
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -65,6 +66,9 @@ def main() -> None:
         if name in wanted:
             for row in classes.rows(many, options.threads, options.repeat):
                 show(row)
+    if "grid" in wanted:
+        for row in grid.rows(options.threads):
+            show(row)
     print(f"\n{len(missed)} bars missed. Rows kept in {log.path.name}.")
 
 
