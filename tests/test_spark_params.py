@@ -14,6 +14,7 @@ import sodm
 pytest.importorskip("pyspark")
 
 NAMES = ["SODMClassifier", "CascadeClassifier", "DiPClassifier", "DCClassifier", "LinearODMClassifier"]
+NAMES += ["SODMRegressor", "LinearODMRegressor"]
 
 
 @pytest.fixture(scope="module")

@@ -26,9 +26,13 @@ _LATER = {
     "DiPClassifierModel": "models",
     "LinearODMClassifier": "estimators",
     "LinearODMClassifierModel": "models",
+    "LinearODMRegressor": "regressors",
+    "LinearODMRegressorModel": "models",
     "OutOfMemory": "errors",
     "SODMClassifier": "estimators",
     "SODMClassifierModel": "models",
+    "SODMRegressor": "regressors",
+    "SODMRegressorModel": "models",
     "TaskFailed": "errors",
 }
 

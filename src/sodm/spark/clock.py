@@ -63,7 +63,9 @@ class Stopwatch:
 
 
 @contextmanager
-def cancelled_when(context: Any, deadline: float | None, stop: Any = None) -> Iterator[None]:
+def cancelled_when(
+    context: Any, deadline: float | None, stop: _core.StopToken | None = None
+) -> Iterator[None]:
     """Cancels the jobs that are run inside of it, at a deadline or when they are to stop.
 
     Parameters

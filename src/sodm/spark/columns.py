@@ -43,8 +43,9 @@ def find_columns(
     several: list[str] | None,
     label: str | None = None,
     weight: str | None = None,
+    classes: bool = True,
 ) -> Columns:
-    """The columns by name, their types checked."""
+    """The columns by name, their types checked; labels that are no `classes` must be numbers."""
     from pyspark.ml.linalg import VectorUDT
     from pyspark.sql import types
 
@@ -60,10 +61,11 @@ def find_columns(
             f"{role} {name!r} must be {must_be}; it is of type {known[name].simpleString()}: cast it."
         )
 
-    if label is not None and not isinstance(
-        type_of(label, "labelCol"), types.NumericType | types.StringType | types.BooleanType
-    ):
-        refuse(label, "labelCol", "a column of numbers, booleans or text")
+    if label is not None and not isinstance(type_of(label, "labelCol"), types.NumericType):
+        if not classes:
+            refuse(label, "labelCol", "a column of numbers")
+        if not isinstance(known[label], types.StringType | types.BooleanType):
+            refuse(label, "labelCol", "a column of numbers, booleans or text")
     if weight is not None and not isinstance(type_of(weight, "weightCol"), types.NumericType):
         refuse(weight, "weightCol", "a column of numbers")
     if several:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from sodm import _core
 from sodm.engines.base import Arrays, Engine, Part, Table, Task
 from sodm.spark.accumulators import ListAccumulator
 from sodm.spark.broadcasts import broadcast
@@ -56,7 +57,11 @@ class SparkEngine(Engine):
             self._placement = None
 
     def map(
-        self, task: Task, parts: Sequence[Part], deadline: float | None = None, stop: Any = None
+        self,
+        task: Task,
+        parts: Sequence[Part],
+        deadline: float | None = None,
+        stop: _core.StopToken | None = None,
     ) -> list[Arrays | None]:
         left = None if deadline is None else deadline - time.monotonic()
         if not parts or (left is not None and left <= 0):
@@ -103,9 +108,11 @@ class SparkEngine(Engine):
 
     def _request(self, k: int, part: Part, numbers: Any, common: set[str]) -> PartRequest:
         message = {name: value for name, value in part.message.items() if name not in common}
-        signs, weights = self._table.signs[:, part.index], self._table.weights[part.index]
+        table, index = self._table, part.index
+        weights = table.weights[index]
         own = None if np.all(weights == 1) else weights
-        return PartRequest(k, _narrow(numbers), signs.astype(np.int8), own, message)
+        offset = None if table.offset is None else table.offset[:, index]
+        return PartRequest(k, _narrow(numbers), table.signs[:, index].astype(np.int8), own, offset, message)
 
     def _count(self, done: Sequence[PartResult], wall: float, at_once: int) -> None:
         probe = sum((one.result or {}).get("probe_seconds", 0.0) for one in done) / at_once

@@ -17,7 +17,6 @@ from sklearn.utils.multiclass import check_classification_targets
 
 import sodm
 from sodm.estimators.linear_labels import need_two_classes
-from sodm.estimators.progress import make_progress
 from sodm.estimators.weights import check_sample_weight, class_weights
 from sodm.solvers.linear_solver import Start
 from sodm.spark import models
@@ -26,13 +25,12 @@ from sodm.spark.columns import find_columns
 from sodm.spark.engine import SparkEngine
 from sodm.spark.linear import ClusterLinearRows
 from sodm.spark.packing import pack
-from sodm.spark.params import MachineParams
+from sodm.spark.params import ClassifierParams, MachineParams
 from sodm.spark.rows import ClusterRows
 from sodm.spark.session import context_of
 from sodm.spark.survey import take_survey, with_summaries
 from sodm.spark.validation import ValidationRows
 from sodm.spark.versions import check_executors
-from sodm.training.linear import LinearContext, train_linear
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -43,6 +41,7 @@ class MachineEstimator(MachineParams, Estimator, DefaultParamsWritable, DefaultP
 
     _model_class: type
     _labels_at_driver = True
+    _classes = True  # whether labels are
 
     def __init_subclass__(cls, machine: type | None = None, model: type | None = None, **others: Any) -> None:
         super().__init_subclass__(machine=machine, **others)
@@ -69,13 +68,16 @@ class MachineEstimator(MachineParams, Estimator, DefaultParamsWritable, DefaultP
             self._optional("featuresCols"),
             self.getLabelCol(),
             self._optional("weightCol"),
+            classes=self._classes,
         )
         check_executors(context)
         training, held_out = self._split(dataset)
         began = time.perf_counter()
         with ExitStack() as stack:
             stack.enter_context(cluster.errors("the rows"))
-            rows = stack.enter_context(packed_rows(training, columns, cluster, self._labels_at_driver))
+            rows = stack.enter_context(
+                packed_rows(training, columns, cluster, self._labels_at_driver, classes=self._classes)
+            )
             packed, validation = [rows], None
             if held_out is not None:
                 others = stack.enter_context(packed_rows(held_out, columns, cluster, False, "to look at"))
@@ -104,7 +106,7 @@ class MachineEstimator(MachineParams, Estimator, DefaultParamsWritable, DefaultP
 
     def _split(self, dataset: DataFrame) -> tuple[DataFrame, DataFrame | None]:
         """Rows to train on, and rows to look at."""
-        name = self._optional("validationIndicatorCol")
+        name = self._optional("validationIndicatorCol") if self.hasParam("validationIndicatorCol") else None
         if name is None:
             return dataset, None
         from pyspark.sql import functions as F
@@ -113,8 +115,8 @@ class MachineEstimator(MachineParams, Estimator, DefaultParamsWritable, DefaultP
         field = next((field for field in dataset.schema.fields if field.name == name), None)
         if field is None or not isinstance(field.dataType, BooleanType):
             raise TypeError(f"validationIndicatorCol {name!r} must be a column of booleans.")
-        apart = F.coalesce(F.col(f"`{name}`"), F.lit(False))
-        return dataset.filter(~apart), dataset.filter(apart)
+        held_out = F.coalesce(F.col(f"`{name}`"), F.lit(False))
+        return dataset.filter(~held_out), dataset.filter(held_out)
 
     def _train(
         self, machine: Any, rows: ClusterRows, validation: ValidationRows | None, cluster: Cluster
@@ -122,7 +124,8 @@ class MachineEstimator(MachineParams, Estimator, DefaultParamsWritable, DefaultP
         """Fit the Python estimator; what took how long is returned."""
         engine = SparkEngine(cluster)
         labels = rows.labels()
-        check_classification_targets(labels)
+        if self._classes:
+            check_classification_targets(labels)
         weights = check_sample_weight(rows.weights(), len(labels))
         try:
             machine._fit_rows(rows, labels, weights, engine=engine, evaluation=validation)
@@ -142,10 +145,15 @@ def _check_width(validation: ClusterRows, training: ClusterRows) -> None:
 
 @contextmanager
 def packed_rows(
-    frame: DataFrame, columns: Any, cluster: Cluster, bring_labels: bool, purpose: str = "to train on"
+    frame: DataFrame,
+    columns: Any,
+    cluster: Cluster,
+    bring_labels: bool,
+    purpose: str = "to train on",
+    classes: bool = True,
 ) -> Iterator[ClusterRows]:
     """The rows of a DataFrame, packed and cached as long as they are needed."""
-    blocks, summaries = with_summaries(pack(frame, columns), bring_labels)
+    blocks, summaries = with_summaries(pack(frame, columns), bring_labels, classes)
     blocks.persist(StorageLevel.MEMORY_AND_DISK_DESER)  # as the byte strings that Python takes
     try:
         with cluster.errors("packing the rows"):
@@ -155,7 +163,11 @@ def packed_rows(
         blocks.unpersist()
 
 
-class SODMClassifier(MachineEstimator, machine=sodm.SODMClassifier, model=models.SODMClassifierModel):
+class ClassifierEstimator(ClassifierParams, MachineEstimator):
+    """What the classifiers share."""
+
+
+class SODMClassifier(ClassifierEstimator, machine=sodm.SODMClassifier, model=models.SODMClassifierModel):
     """:class:`sodm.SODMClassifier` on a cluster.
 
     Examples
@@ -167,21 +179,21 @@ class SODMClassifier(MachineEstimator, machine=sodm.SODMClassifier, model=models
 
 
 class CascadeClassifier(
-    MachineEstimator, machine=sodm.CascadeClassifier, model=models.CascadeClassifierModel
+    ClassifierEstimator, machine=sodm.CascadeClassifier, model=models.CascadeClassifierModel
 ):
     """:class:`sodm.CascadeClassifier` on a cluster."""
 
 
-class DiPClassifier(MachineEstimator, machine=sodm.DiPClassifier, model=models.DiPClassifierModel):
+class DiPClassifier(ClassifierEstimator, machine=sodm.DiPClassifier, model=models.DiPClassifierModel):
     """:class:`sodm.DiPClassifier` on a cluster."""
 
 
-class DCClassifier(MachineEstimator, machine=sodm.DCClassifier, model=models.DCClassifierModel):
+class DCClassifier(ClassifierEstimator, machine=sodm.DCClassifier, model=models.DCClassifierModel):
     """:class:`sodm.DCClassifier` on a cluster."""
 
 
 class LinearODMClassifier(
-    MachineEstimator, machine=sodm.LinearODMClassifier, model=models.LinearODMClassifierModel
+    ClassifierEstimator, machine=sodm.LinearODMClassifier, model=models.LinearODMClassifierModel
 ):
     """:class:`sodm.LinearODMClassifier` on a cluster: solver "newton", which is "auto", or "dsvrg"."""
 
@@ -217,10 +229,8 @@ class LinearODMClassifier(
         start = Start(np.zeros((len(maker.positive), source.width)))
         accuracy = None if validation is None else partial(validation.accuracy_of_weights, maker)
         try:
-            with make_progress(machine.verbose, machine.tol) as progress:
-                context = LinearContext(accuracy, progress.callback, machine.time_limit, machine.random_state)
-                trained = train_linear(source, maker.loss, start, machine._settings(), context)
-                progress.done(trained.summary())
+            watched = {"accuracy": accuracy, "random_state": machine.random_state}
+            trained = machine._run(source, maker.loss, start, machine._settings(), **watched)
         finally:
             source.release()
         machine._set_fitted(trained, maker)

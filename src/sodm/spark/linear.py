@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from sodm.estimators.labels import encode
 from sodm.problem.linear import SMALL, Curvature, MemoryRows, RowMaker, Sums
+from sodm.problem.linear.targets import TargetMaker, TargetRows, TargetSums
 from sodm.spark.blocks import PackedBlock, in_form
 from sodm.spark.cluster import Cluster
 from sodm.spark.nodes import NodeRows
@@ -28,48 +29,62 @@ Array = NDArray[np.float64]
 class BlockMaker:
     """How a block becomes rows of the linear problem, on the executors and at the driver alike."""
 
-    def __init__(self, maker: RowMaker, as_csr: bool) -> None:
+    def __init__(self, maker: Any, as_csr: bool) -> None:
         self.maker, self.as_csr = maker, as_csr
 
-    def rows(self, rows: Any, labels: NDArray[Any], weights: Array | None) -> MemoryRows:
+    def rows(self, rows: Any, labels: NDArray[Any], weights: Array | None) -> Any:
         """Rows with their labels and weights."""
         return self.maker.rows(in_form(rows, self.as_csr), encode(labels, self.maker.classes), weights)
 
-    def of_block(self, block: PackedBlock) -> MemoryRows:
+    def of_block(self, block: PackedBlock) -> Any:
         """The rows of a block."""
         assert block.labels is not None
         return self.rows(block.rows, block.labels, block.weights)
 
 
-class ClusterLinearRows:
-    """Rows that can be summed over and stepped on, see `sodm.problem.linear.RowSteps`.
+class TargetBlockMaker(BlockMaker):
+    """The same for blocks whose labels are targets."""
+
+    maker: TargetMaker
+
+    def rows(self, rows: Any, labels: NDArray[Any], weights: Array | None) -> TargetRows:
+        """Rows with their targets and weights."""
+        return self.maker.rows(in_form(rows, self.as_csr), as_targets(labels), weights)
+
+
+def as_targets(labels: NDArray[Any]) -> Array:
+    """A column of labels as the one target of each row."""
+    return labels.astype(np.float64)[:, None]
+
+
+def sums_of_targets(block: PackedBlock) -> TargetSums:
+    """What a block has to say of the targets as a whole."""
+    assert block.labels is not None
+    return TargetSums.of(as_targets(block.labels), block.weights)
+
+
+class ClusterSums:
+    """Rows that can be summed over, see `sodm.problem.linear.RowSums`.
 
     Parameters
     ----------
     rows : ClusterRows
         All rows of a DataFrame.
-    maker : RowMaker
+    make : BlockMaker
         What makes them rows of the problem.
+    weight : float
+        Of all of them.
     cluster : Cluster
     """
 
-    def __init__(self, rows: ClusterRows, maker: RowMaker, cluster: Cluster) -> None:
-        self.X, self.cluster = rows, cluster
-        self.maker, self.make = maker, BlockMaker(maker, rows.sparse)
-        self.positive, self.bias, self.n_threads = maker.positive, maker.bias, maker.n_threads
-        self.n, self.width = rows.shape[0], maker.width(rows.shape[1])
-        per_class = np.array(list(rows.survey.totals.values()))
-        self.weight = float(np.sum(per_class if maker.factors is None else maker.factors * per_class))
+    def __init__(self, rows: ClusterRows, make: BlockMaker, weight: float, cluster: Cluster) -> None:
+        self.X, self.make, self.weight, self.cluster = rows, make, weight, cluster
+        self.positive = make.maker.positive
+        self.n, self.width = rows.shape[0], make.maker.width(rows.shape[1])
         self.seconds = {"solve": 0.0, "shuffle": 0.0, "schedule": 0.0}
         self._curvature: Curvature = "none"
         self._w = np.zeros((len(self.positive), self.width))
         self._coarse: MemoryRows | None = None
-        self._nodes: NodeRows | None = None
-
-    def release(self) -> None:
-        """Give up what is cached besides the blocks."""
-        if self._nodes is not None:
-            self._nodes.release()
 
     # ------------------------------------------------------------------------------ sums over all rows
 
@@ -145,19 +160,45 @@ class ClusterLinearRows:
         # A product costs a whole job here, so the matrix is taken as long as it can be moved at all.
         return len(self.positive) * self.width**2 <= 2**22
 
-    # ------------------------------------------------------------------------------------ node to node
-
     def gram_in_single(self) -> bool:
         return bool(self.X.dtype == np.float32)
 
-    def steppable(self) -> ClusterLinearRows:
-        return self
+    def steppable(self) -> Any:
+        return None
 
     def long_rows(self) -> None:
         return None
 
     def in_memory(self) -> None:
         return None
+
+
+class ClusterLinearRows(ClusterSums):
+    """Rows that can also be stepped on, see `sodm.problem.linear.RowSteps`.
+
+    Parameters
+    ----------
+    rows : ClusterRows
+        All rows of a DataFrame.
+    maker : RowMaker
+        What makes them rows of the problem.
+    cluster : Cluster
+    """
+
+    def __init__(self, rows: ClusterRows, maker: RowMaker, cluster: Cluster) -> None:
+        per_class = np.array(list(rows.survey.totals.values()))
+        weight = float(np.sum(per_class if maker.factors is None else maker.factors * per_class))
+        super().__init__(rows, BlockMaker(maker, rows.sparse), weight, cluster)
+        self.maker, self.bias, self.n_threads = maker, maker.bias, maker.n_threads
+        self._nodes: NodeRows | None = None
+
+    def release(self) -> None:
+        """Give up what is cached besides the blocks."""
+        if self._nodes is not None:
+            self._nodes.release()
+
+    def steppable(self) -> ClusterLinearRows:
+        return self
 
     @property
     def labels(self) -> NDArray[np.int32]:

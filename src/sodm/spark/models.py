@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,8 +13,8 @@ from pyspark.ml.util import MLReadable, MLReader, MLWritable, MLWriter
 import sodm
 from sodm.spark.columns import find_columns
 from sodm.spark.files import MachineReader, MachineWriter
-from sodm.spark.params import MachineParams
-from sodm.spark.scoring import SentMachine, score, send_machine
+from sodm.spark.params import ClassifierParams, MachineParams
+from sodm.spark.scoring import ClassScores, NumberScores, Scores, SentMachine, score, send_machine
 from sodm.spark.session import context_of
 
 if TYPE_CHECKING:
@@ -62,16 +63,6 @@ class MachineModel(MachineParams, Model, MLWritable, MLReadable[Any]):
         return model.setParams(**given, **columns)
 
     @property
-    def classes(self) -> np.ndarray[Any, Any]:
-        """The labels, sorted."""
-        return self.machine.classes_
-
-    @property
-    def numClasses(self) -> int:
-        """How many classes there are."""
-        return len(self.machine.classes_)
-
-    @property
     def numFeatures(self) -> int:
         """How many features a row has."""
         return int(self.machine.n_features_in_)
@@ -86,17 +77,14 @@ class MachineModel(MachineParams, Model, MLWritable, MLReadable[Any]):
         """Which rule ended the training of a tree."""
         return getattr(self.machine, "stop_reason_", None)
 
+    @abstractmethod
+    def _scores(self) -> Scores:
+        """What is written beside rows."""
+
     def _transform(self, dataset: DataFrame) -> DataFrame:
         context = context_of(dataset)
         columns = find_columns(dataset, self.getFeaturesCol(), self._optional("featuresCols"))
-        return score(
-            dataset,
-            columns,
-            self._sent_machine(context),
-            self.getRawPredictionCol(),
-            self.getPredictionCol(),
-            self.classes.dtype.kind not in "iufb",
-        )
+        return score(dataset, columns, self._sent_machine(context), self._scores())
 
     def _sent_machine(self, context: SparkContext) -> SentMachine:
         """The machine on the executors; it is sent once for each application."""
@@ -132,21 +120,54 @@ def slim(machine: Any, n_threads: int) -> Any:
     return lean
 
 
-class SODMClassifierModel(MachineModel, machine=sodm.SODMClassifier):
+class ClassifierModel(ClassifierParams, MachineModel):
+    """What the models of classifiers share."""
+
+    @property
+    def classes(self) -> np.ndarray[Any, Any]:
+        """The labels, sorted."""
+        return self.machine.classes_
+
+    @property
+    def numClasses(self) -> int:
+        """How many classes there are."""
+        return len(self.machine.classes_)
+
+    def _scores(self) -> ClassScores:
+        is_text = self.classes.dtype.kind not in "iufb"
+        return ClassScores(self.getRawPredictionCol(), self.getPredictionCol(), is_text)
+
+
+class RegressorModel(MachineModel):
+    """What the models of regressors share."""
+
+    def _scores(self) -> NumberScores:
+        return NumberScores(self.getPredictionCol())
+
+
+class SODMClassifierModel(ClassifierModel, machine=sodm.SODMClassifier):
     """A trained :class:`sodm.spark.SODMClassifier`."""
 
 
-class CascadeClassifierModel(MachineModel, machine=sodm.CascadeClassifier):
+class CascadeClassifierModel(ClassifierModel, machine=sodm.CascadeClassifier):
     """A trained :class:`sodm.spark.CascadeClassifier`."""
 
 
-class DiPClassifierModel(MachineModel, machine=sodm.DiPClassifier):
+class DiPClassifierModel(ClassifierModel, machine=sodm.DiPClassifier):
     """A trained :class:`sodm.spark.DiPClassifier`."""
 
 
-class DCClassifierModel(MachineModel, machine=sodm.DCClassifier):
+class DCClassifierModel(ClassifierModel, machine=sodm.DCClassifier):
     """A trained :class:`sodm.spark.DCClassifier`."""
 
 
-class LinearODMClassifierModel(MachineModel, machine=sodm.LinearODMClassifier):
+class LinearODMClassifierModel(ClassifierModel, machine=sodm.LinearODMClassifier):
     """A trained :class:`sodm.spark.LinearODMClassifier`."""
+
+
+class SODMRegressorModel(RegressorModel, machine=sodm.SODMRegressor):
+    """A trained :class:`sodm.spark.SODMRegressor`."""
+
+
+class LinearODMRegressorModel(RegressorModel, machine=sodm.LinearODMRegressor):
+    """A trained :class:`sodm.spark.LinearODMRegressor`."""

@@ -65,14 +65,7 @@ def _descriptions(machine: type) -> dict[str, str]:
     return about
 
 
-class MachineParams(
-    HasFeaturesCol,
-    HasLabelCol,
-    HasWeightCol,
-    HasPredictionCol,
-    HasRawPredictionCol,
-    HasValidationIndicatorCol,
-):
+class MachineParams(HasFeaturesCol, HasLabelCol, HasWeightCol, HasPredictionCol):
     """Columns and the parameters of one Python estimator; a subclass names it: `machine=SODMClassifier`."""
 
     _machine_class: Any
@@ -110,7 +103,7 @@ class MachineParams(
     def machine_params(self) -> dict[str, Any]:
         """The parameters of the Python estimator, as they are set."""
         values = {name: self.getOrDefault(name) for name in defaults_of(self._machine_class)}
-        if isinstance(values["class_weight"], list):
+        if isinstance(values.get("class_weight"), list):
             values["class_weight"] = dict(values["class_weight"])
         return values
 
@@ -136,6 +129,10 @@ class MachineParams(
     def setPredictionCol(self, value: str) -> Any:
         """The column to write predictions into."""
         return self.setParams(predictionCol=value)
+
+
+class ClassifierParams(MachineParams, HasRawPredictionCol, HasValidationIndicatorCol):
+    """Those of a classifier."""
 
     def setRawPredictionCol(self, value: str) -> Any:
         """The column to write the values of f into."""

@@ -21,12 +21,14 @@ from sodm.spark.task_rows import RowForm, TaskRows
 
 
 class PartRequest(NamedTuple):
-    """What a task is told of a part: the numbers of its rows, signs, weights if they are not all one."""
+    """What a task is told of a part: the numbers of its rows, signs, weights if they are not all one, what is
+    added to the margins if anything is."""
 
     part: int
     numbers: NDArray[Any]
     signs: NDArray[np.int8]
     weights: NDArray[np.float64] | None
+    offset: NDArray[np.float64] | None
     message: Arrays
 
 
@@ -96,7 +98,8 @@ class PartWorker:
             timer.daemon = True
             timer.start()
         weights = np.ones(rows.shape[0]) if request.weights is None else request.weights
-        block = Block(rows, request.numbers, request.signs.astype(np.float64), weights)
+        signs = request.signs.astype(np.float64)
+        block = Block(rows, request.numbers, signs, weights, request.offset)
         slot = Slot(self.n_threads, stop, self.memory)
         try:
             return self.task(block, self.common.value | request.message, slot)

@@ -7,7 +7,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 from uuid import uuid4
 
 import numpy as np
@@ -47,21 +47,69 @@ def received_machine(sent: SentMachine) -> Any:
     return _last_received[sent.name]
 
 
-def score(
-    frame: DataFrame, columns: Columns, sent: SentMachine, raw: str, prediction: str, is_text: bool
-) -> DataFrame:
-    """The DataFrame with the values of f and the classes beside it; an empty name leaves a column out."""
-    from pyspark.ml.linalg import VectorUDT
-    from pyspark.sql.types import DoubleType, StringType, StructField, StructType
+class Scores(Protocol):
+    """What a machine writes beside rows; an empty name leaves a column out."""
+
+    def fields(self) -> dict[str, Any]:
+        """Names of columns, and their types."""
+
+    def arrays(self, machine: Any, rows: Any) -> dict[str, Any]:
+        """The same columns of some rows, as Arrow takes them; on an executor."""
+
+
+@dataclass(frozen=True)
+class ClassScores:
+    """The values of f, and the classes."""
+
+    raw: str
+    prediction: str
+    is_text: bool
+
+    def fields(self) -> dict[str, Any]:
+        from pyspark.ml.linalg import VectorUDT
+        from pyspark.sql.types import DoubleType, StringType
+
+        kinds = {self.raw: VectorUDT(), self.prediction: StringType() if self.is_text else DoubleType()}
+        return {name: kind for name, kind in kinds.items() if name}
+
+    def arrays(self, machine: Any, rows: Any) -> dict[str, Any]:
+        import pyarrow as pa
+
+        values = machine.decision_function(rows)
+        made = {self.raw: _vectors(values)} if self.raw else {}
+        if self.prediction:
+            places = (values > 0).astype(np.intp) if values.ndim == 1 else values.argmax(axis=1)
+            classes = machine.classes_[places]
+            made[self.prediction] = pa.array(classes.tolist() if self.is_text else classes.astype(np.float64))
+        return made
+
+
+@dataclass(frozen=True)
+class NumberScores:
+    """The values of f alone."""
+
+    prediction: str
+
+    def fields(self) -> dict[str, Any]:
+        from pyspark.sql.types import DoubleType
+
+        return {self.prediction: DoubleType()} if self.prediction else {}
+
+    def arrays(self, machine: Any, rows: Any) -> dict[str, Any]:
+        import pyarrow as pa
+
+        return {self.prediction: pa.array(machine.predict(rows))} if self.prediction else {}
+
+
+def score(frame: DataFrame, columns: Columns, sent: SentMachine, scores: Scores) -> DataFrame:
+    """The DataFrame with what the machine says beside it."""
+    from pyspark.sql.types import StructField, StructType
 
     fields = list(frame.schema.fields)
-    for name in (raw, prediction):
-        if name and any(field.name == name for field in fields):
+    for name, kind in scores.fields().items():
+        if any(field.name == name for field in frame.schema.fields):
             raise ValueError(f"The DataFrame has a column {name!r} already: drop it, or choose another name.")
-    if raw:
-        fields.append(StructField(raw, VectorUDT()))
-    if prediction:
-        fields.append(StructField(prediction, StringType() if is_text else DoubleType()))
+        fields.append(StructField(name, kind))
     n_columns = len(frame.columns)
 
     def decide(batches: Iterator[Any]) -> Iterator[Any]:
@@ -76,16 +124,9 @@ def score(
             if faults:
                 what, count = next(iter(faults.items()))
                 raise ValueError(f"{what} ({count} in a batch of {batch.num_rows} rows): drop or fill them.")
-            values = machine.decision_function(rows)
-            arrays, names = [batch.column(k) for k in range(n_columns)], list(batch.schema.names[:n_columns])
-            if raw:
-                arrays.append(_vectors(values))
-                names.append(raw)
-            if prediction:
-                places = (values > 0).astype(np.intp) if values.ndim == 1 else values.argmax(axis=1)
-                classes = machine.classes_[places]
-                arrays.append(pa.array(classes.tolist() if is_text else classes.astype(np.float64)))
-                names.append(prediction)
+            made = scores.arrays(machine, rows)
+            arrays = [*(batch.column(k) for k in range(n_columns)), *made.values()]
+            names = [*batch.schema.names[:n_columns], *made]
             yield pa.RecordBatch.from_arrays(arrays, names=names)
 
     return _map_in_arrow(frame.select("*", *feature_columns(columns)), decide, StructType(fields))

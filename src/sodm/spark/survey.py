@@ -34,7 +34,7 @@ class Survey:
         Of all features.
     totals : dict
         What the rows of each class weigh together, in the order of the labels; classes without weight are
-        not there.
+        not there. Empty if labels are no classes.
     labels, weights : ndarrays or None
         Those of all rows, if asked for.
     """
@@ -65,15 +65,16 @@ class Survey:
         return dict(zip(self.places, np.split(values, self.bounds[1:-1]), strict=True))
 
 
-def with_summaries(packed: Any, keep_labels: bool) -> tuple[Any, ListAccumulator]:
-    """The blocks of an RDD, and where a summary of each arrives when it is packed.
+def with_summaries(packed: Any, keep_labels: bool, classes: bool = True) -> tuple[Any, ListAccumulator]:
+    """The blocks of an RDD, and where a summary of each arrives when it is packed, with its labels and the
+    weights of its classes if they are asked for.
 
     A block that is packed twice, after its executor was lost, has two summaries, which are the same.
     """
     summaries = ListAccumulator(packed.context)
 
     def summarise(block: PackedBlock) -> PackedBlock:
-        summaries.add(BlockSummary.of(block, keep_labels))
+        summaries.add(BlockSummary.of(block, keep_labels, classes))
         return block
 
     return packed.map(summarise), summaries
@@ -125,16 +126,15 @@ class BlockSummary:
     weights: NDArray[np.float64] | None = None
 
     @classmethod
-    def of(cls, block: PackedBlock, keep_labels: bool) -> BlockSummary:
-        """Of one block; its labels and weights only if asked for."""
+    def of(cls, block: PackedBlock, keep_labels: bool, classes: bool) -> BlockSummary:
+        """Of one block; its labels and weights, and the weights of its classes, only if asked for."""
         if block.faults:
             return cls(block.place, block.faults)
         rows = block.rows
         csr, weighted = not isinstance(rows, np.ndarray), block.weights is not None
         own = (block.labels, block.weights) if keep_labels else ()
-        return cls(
-            block.place, {}, rows.shape, csr, rows.dtype, weighted, size_of(rows), _totals(block), *own
-        )
+        totals = _totals(block) if classes else ()
+        return cls(block.place, {}, rows.shape, csr, rows.dtype, weighted, size_of(rows), totals, *own)
 
 
 def _totals(block: PackedBlock) -> tuple[tuple[Any, float], ...]:
