@@ -279,7 +279,7 @@ class Newton {
                 tolerable &= enough.finished(machine);
                 gap = std::max(gap, machine.gap);
             }
-            if (all || total_iterations_ >= options_.max_iter) return;
+            if (all || total_iterations_ >= options_.max_iter || given_up()) return;
             if (tolerable) {  // beyond that, as long as it gets better
                 if (gap > kSettles * best) return;
                 best = gap;
@@ -334,7 +334,7 @@ class Newton {
                           const StepPolicy& policy, const StepPolicy& enough, Index m) {
         for (Machine& machine : local) machine.assess(loss);
         int inner = 0;
-        for (; inner < kMaxInner && total_iterations_ < options_.max_iter; ++inner) {
+        for (; inner < kMaxInner && total_iterations_ < options_.max_iter && !given_up(); ++inner) {
             std::vector<Step> steps;
             for (Machine& machine : local) {
                 if (machine.stuck || policy.finished(machine)) continue;
@@ -354,6 +354,7 @@ class Newton {
                 step.number = static_cast<std::size_t>(step.machine - local.data());
                 list.push_back(&step);
             }
+            const int before = matrix.products();
             while (!matrix.solve(list, shift_)) {
                 raise_shift(matrix, local);
                 for (Machine& machine : local) machine.assess(loss);
@@ -363,6 +364,8 @@ class Newton {
                     step.number = number;
                 }
             }
+            const double share = static_cast<double>(matrix.size()) / static_cast<double>(problem_.n);
+            if (m == problem_.n) products_ += (matrix.products() - before) * share * share;
             drop_wrong_signs(matrix, steps);
             double worst = 0, worst_violation = 0;
             for (Step& step : steps) {
@@ -378,6 +381,8 @@ class Newton {
         }
         return inner;
     }
+
+    bool given_up() const { return !local_ && products_ > options_.max_products; }
 
     // Dual steps: coefficients whose sign came out wrong are not taken.
     void drop_wrong_signs(WorkingMatrix& matrix, std::vector<Step>& steps) {
@@ -473,6 +478,7 @@ class Newton {
     double shift_ = 0;
     bool local_ = false;  // nearly all kernel values are zero, and rows stand among their neighbours
     int total_iterations_ = 0, settling_ = 0;
+    double products_ = 0;  // of conjugate gradients with the rows of the last level, in units of n^2 values
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -51,6 +52,9 @@ struct Options {
     double aim = 1.0;         // no smaller than tol: none
     double violation = 0.03;  // KKT violation in units of the margin
     int max_iter = 1000;
+    // Products with the matrix of all rows after which Newton's method is to give up: where the spectrum is
+    // flat and lam large, conjugate gradients take hundreds of them for each of many steps.
+    double max_products = HUGE_VAL;
     std::size_t cache_bytes = std::size_t(1000) << 20;
     // Blocks that a method wants whole may take so much of it: what is chosen, and with it the last digits of
     // a result, does not depend on the memory of a machine that has more.

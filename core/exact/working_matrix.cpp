@@ -291,6 +291,7 @@ bool IterativeMatrix<T>::solve(const std::vector<Step*>& steps, double shift) {
         running = still;
         if (running.empty()) break;
         multiply(in, wanted, out);
+        ++products_;
         for (std::size_t v = 0; v < running.size(); ++v) {
             Run& run = *running[v];
             const Values& kp = out[v];

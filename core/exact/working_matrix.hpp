@@ -23,6 +23,8 @@ class WorkingMatrix {
     // then the solution is as good as rounding lets it be, and the step that is made of it judged like any
     // other.
     virtual bool solve(const std::vector<Step*>& steps, double shift) = 0;
+    // Products that conjugate gradients have taken so far.
+    virtual int products() const { return 0; }
     // A pass of coordinate steps.
     virtual void relax(Machine& machine, const OdmLoss& loss, double shift) = 0;
 };
@@ -69,6 +71,7 @@ class IterativeMatrix : public WorkingMatrix {
     void multiply(const std::vector<const Values*>& x, std::vector<Values>& y) override;
     bool solve(const std::vector<Step*>& steps, double shift) override;
     void relax(Machine& machine, const OdmLoss& loss, double shift) override;
+    int products() const override { return products_; }
 
   private:
     struct Run;  // conjugate gradients of one machine
@@ -87,6 +90,7 @@ class IterativeMatrix : public WorkingMatrix {
     TileResiduals<T> residuals_;
     std::vector<std::unique_ptr<NystromPreconditioner<T>>> preconditioners_;  // of the machines, as they came
     std::uint64_t seed_;
+    int products_ = 0;
 };
 
 }  // namespace sodm
