@@ -119,7 +119,10 @@ def test_the_same_seed_gives_the_same_model(files: Path, tmp_path: Path) -> None
     assert np.array_equal(a.decision_function(X), b.decision_function(X))
 
 
-@pytest.mark.parametrize("scale", ["minmax", "standard", "maxabs", "none"])
+@pytest.mark.parametrize(
+    "scale",
+    ["minmax", *(pytest.param(scale, marks=pytest.mark.slow) for scale in ("standard", "maxabs", "none"))],
+)
 def test_the_scaler_is_stored_and_applied(files: Path, tmp_path: Path, scale: str) -> None:
     out = tmp_path / "m.sodm"
     facts = json.loads(run("train", files / "iris.csv", "-o", out, "--scale", scale, "--json").stdout)
@@ -163,6 +166,7 @@ def test_inspect_tells_and_draws(files: Path, tmp_path: Path) -> None:
     assert json.loads(run("inspect", files / "iris.sodm", "--json").stdout)["format"] == "sodm-model"
 
 
+@pytest.mark.slow
 def test_convert_every_way(files: Path, tmp_path: Path) -> None:
     run(
         "train",
@@ -200,6 +204,7 @@ def test_tune_prints_a_table_and_a_command_that_works(files: Path, tmp_path: Pat
     assert f"lam {facts['lam']:.4g}" in facts["chosen"]
 
 
+@pytest.mark.slow
 def test_a_search_goes_by_the_metric_and_its_command_keeps_what_was_given(files: Path) -> None:
     asked = ("--metric", "neg_log_loss", "--balanced", "--upsilon", "0.4", "--json")
     facts = json.loads(run("tune", files / "cancer.libsvm", *asked).stdout)
@@ -276,6 +281,7 @@ def test_debug_shows_where(files: Path) -> None:
     assert "Traceback" in done.stderr
 
 
+@pytest.mark.slow
 def test_under_a_time_limit_there_is_a_model_and_it_says_how_far_it_came(tmp_path: Path) -> None:
     X, y = make_moons(12_500, noise=0.3, random_state=0)
     write_libsvm(tmp_path / "moons", X, y)
@@ -363,6 +369,7 @@ def test_the_machine_is_chosen_by_size() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_the_linear_kernel_has_a_machine_of_its_own(files: Path, tmp_path: Path) -> None:
     out = tmp_path / "m.sodm"
     facts = json.loads(

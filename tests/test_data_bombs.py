@@ -92,7 +92,9 @@ FILLINGS = {
 }
 
 
-@pytest.mark.parametrize("kind", COMPRESSORS)
+@pytest.mark.parametrize(
+    "kind", [pytest.param(kind, marks=[] if kind == "gz" else [pytest.mark.slow]) for kind in COMPRESSORS]
+)
 def test_text_that_unpacks_without_end(tmp_path: Path, kind: str) -> None:
     for filling, text in FILLINGS.items():
         # a gigabyte in many streams, or as much as is quickly made in one

@@ -41,7 +41,9 @@ def parts_of(n: int, count: int) -> list[Part]:
     return [Part(index, {"part": k}) for k, index in enumerate(np.array_split(np.arange(n), count))]
 
 
-@pytest.mark.parametrize("n_tasks", [128, 129, 130])
+@pytest.mark.parametrize(
+    "n_tasks", [pytest.param(128, marks=pytest.mark.slow), 129, pytest.param(130, marks=pytest.mark.slow)]
+)
 def test_rows_reach_their_task_whatever_its_number(spark, monkeypatch, n_tasks):
     from sodm.spark import placement
 
@@ -80,6 +82,7 @@ def wait_for_stop(block, message, slot):
     return {"stopped": True}
 
 
+@pytest.mark.slow
 def test_tasks_that_wait_in_the_queue_get_no_time_of_their_own(spark):
     with engine_with(spark, 80) as (engine, _):
         results = engine.map(wait_for_stop, parts_of(80, 8), time.monotonic() + 3)
@@ -87,6 +90,7 @@ def test_tasks_that_wait_in_the_queue_get_no_time_of_their_own(spark):
     assert results.count(None) >= 6  # two slots: the tasks in them were stopped, and the others not begun
 
 
+@pytest.mark.slow
 def test_the_driver_does_not_wait_for_tasks_that_do_not_stop(spark, monkeypatch, tmp_path):
     from sodm.spark import engine as module
 
@@ -122,6 +126,7 @@ def test_another_thread_can_stop_a_level(spark):
             engine.map(lambda block, message, slot: {}, parts_of(40, 4), stop=stop)
 
 
+@pytest.mark.slow
 def test_no_broadcast_is_left_when_a_job_fails(spark):
     from sodm.spark import TaskFailed
 

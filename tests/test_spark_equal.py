@@ -104,6 +104,7 @@ def test_three_classes_weights_and_class_weights(spark):
     assert np.allclose(linear.to_sklearn().coef_, line.coef_, rtol=1e-6, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_two_runs_give_the_same_bits(spark):
     import sodm.spark
 
@@ -134,6 +135,7 @@ def test_features_as_arrays_or_columns_and_text_labels(spark):
         assert np.array_equal(predictions(model, table), here.predict(X))
 
 
+@pytest.mark.slow
 def test_partitions_of_the_frame_may_be_empty(spark):
     X, y = data(n=16)
     model, here = fit_both(spark, "SODMClassifier", X, y, slices=20, **TREE | {"n_partitions": 2})

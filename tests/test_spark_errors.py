@@ -128,6 +128,7 @@ def test_the_traceback_of_a_task_reaches_the_user(spark):
         estimator(kernel=on_executors(broken)).fit(small(spark))
 
 
+@pytest.mark.slow
 def test_a_killed_task_is_told_with_what_to_change(spark):
     from sodm.spark import OutOfMemory
 

@@ -20,6 +20,7 @@ TREE = {"n_partitions": 4, "n_landmarks": LANDMARKS, "start": "zero", "stop_tol"
 HERE = Path(__file__).parent
 
 
+@pytest.mark.slow
 def test_a_worker_killed_in_the_middle_of_a_level(cluster, spark, tmp_path):
     from sodm.spark import SODMClassifier
 

@@ -39,6 +39,7 @@ spark.stop()
 """
 
 
+@pytest.mark.slow
 def test_saved_and_loaded_in_a_fresh_process(spark, rows, tmp_path):
     import sodm.spark
 

@@ -406,7 +406,7 @@ class LinearODMClassifier(ClassifierMixin, LinearMachine):
         """Train on these rows, here or elsewhere, and copy what was found; `solver` beats the parameter."""
         settings = self._settings() if solver is None else replace(self._settings(), solver=solver)
         accuracy = None if eval_set is None else accuracy_on(eval_set, self.n_features_in_, maker)
-        trained = self._run(
+        trained = self._run_solver(
             source, maker.loss, start, settings, accuracy=accuracy, random_state=self.random_state
         )
         self._set_fitted(trained, maker)

@@ -74,7 +74,7 @@ class LinearMachine(BaseEstimator):
         """Value of the constant feature that carries the intercept; 0 for none."""
         return float(self.intercept_scaling) if self.fit_intercept else 0.0
 
-    def _run(
+    def _run_solver(
         self, source: RowSums, loss: Loss, start: Start, settings: LinearSettings, **watched: Any
     ) -> LinearTrained:
         """Train on these rows, here or elsewhere; `watched` goes into the context."""

@@ -210,7 +210,7 @@ class LinearODMRegressor(RegressorMixin, LinearMachine):
 
     def _train(self, source: RowSums, maker: TargetMaker, flat: bool) -> None:
         """Train on these rows and copy what was found."""
-        trained = self._run(source, maker.loss, self._start(maker, source.width), self._settings())
+        trained = self._run_solver(source, maker.loss, self._start(maker, source.width), self._settings())
         self._set_fitted(trained, maker, flat)
         self._warn(trained)
 

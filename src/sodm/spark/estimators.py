@@ -230,7 +230,7 @@ class LinearODMClassifier(
         accuracy = None if validation is None else partial(validation.accuracy_of_weights, maker)
         try:
             watched = {"accuracy": accuracy, "random_state": machine.random_state}
-            trained = machine._run(source, maker.loss, start, machine._settings(), **watched)
+            trained = machine._run_solver(source, maker.loss, start, machine._settings(), **watched)
         finally:
             source.release()
         machine._set_fitted(trained, maker)

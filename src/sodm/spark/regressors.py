@@ -52,7 +52,7 @@ class LinearODMRegressor(
         maker = machine._maker(summed)
         source = ClusterSums(rows, TargetBlockMaker(maker, rows.sparse), summed.weight, cluster)
         start = Start(np.zeros((len(maker.centre), source.width)))
-        trained = machine._run(source, maker.loss, start, machine._settings())
+        trained = machine._run_solver(source, maker.loss, start, machine._settings())
         machine._set_fitted(trained, maker, flat=True)
         machine._warn(trained)
         return source.seconds
