@@ -18,7 +18,10 @@ PACKAGE = Path(__file__).parent.parent / "src" / "sodm" / "spark"
 MODULES = ("pyspark.serializers", "pyspark.sql.pandas", "pyspark.core", "pyspark.sql.classic", "py4j")
 FOR_SUBCLASSES = {"_dummy", "_resetUid"}  # of pyspark.ml, see private.py
 # Of estimators.
-OUR_OWN = {"_automatic", "_check_parameters", "_fit_rows", "_maker", "_settings", "_set_fitted", "_warn"}
+OUR_OWN = {
+    *("_automatic", "_check_parameters", "_fit_rows", "_maker"),
+    *("_run_solver", "_settings", "_set_fitted", "_warn"),
+}
 
 
 def private_parts(file: Path) -> list[str]:
