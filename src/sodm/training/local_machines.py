@@ -12,8 +12,11 @@ from numpy.typing import NDArray
 
 from sodm.problem.cells import Cells
 from sodm.problem.evaluator import KernelEvaluator
+from sodm.problem.query_blocks import query_blocks
 
 Array = NDArray[np.float64]
+
+AT_ONCE = 16_384  # rows of a task, at most: so long does Ctrl-C wait for it
 
 
 @dataclass(frozen=True)
@@ -48,13 +51,22 @@ class LocalMachines:
         values = np.zeros((X.shape[0], len(self.coefficients)))
         base = len(self.cells)
         if parts[base] is not None:
-            values += self._part(kernel, base, X, parts)
-        asked = places.by_cell()
+            for block in query_blocks(X):
+                values[block] += self._part(kernel, base, X[block], parts)
+        asked = [
+            (cell, rows[first : first + AT_ONCE], share[first : first + AT_ONCE])
+            for cell, rows, share in places.by_cell()
+            for first in range(0, len(rows), AT_ONCE)
+        ]
         one = replace(kernel, n_threads=1)
         with ThreadPoolExecutor(kernel.n_threads) as pool:
-            said = pool.map(lambda ask: self._part(one, ask[0], X[ask[1]], parts), asked)
-            for (_, rows, share), local in zip(asked, said, strict=True):
-                values[rows] += share[:, None] * local
+            try:
+                said = pool.map(lambda ask: self._part(one, ask[0], X[ask[1]], parts), asked)
+                for (_, rows, share), local in zip(asked, said, strict=True):
+                    values[rows] += share[:, None] * local
+            except BaseException:  # Ctrl-C: what has not begun is not waited for
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
         return values
 
     def vectors(self, kernel: KernelEvaluator, support_vectors: Any) -> list[Any]:
