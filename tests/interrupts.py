@@ -28,10 +28,20 @@ else:
     print("finished")
 """
 PROMISED = 1.0  # seconds
+TRIES = 3  # a machine with other work may be late by chance; a call that does not listen is late each time
 
 
 def interrupted(setup: str, call: str = "machine.fit(X, y)", wait: float = 1.0) -> None:
     """Runs the code, and holds it to the promise; the estimator is as it was before."""
+    late = []
+    for _ in range(TRIES):
+        late.append(_seconds_until_it_ends(setup, call, wait))
+        if late[-1] < PROMISED:
+            return
+    raise AssertionError(f"{call} went on for {late} s after Ctrl-C")
+
+
+def _seconds_until_it_ends(setup: str, call: str, wait: float) -> float:
     code = CODE.format(setup=setup, call=call)
     process = subprocess.Popen(
         [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -47,5 +57,5 @@ def interrupted(setup: str, call: str = "machine.fit(X, y)", wait: float = 1.0) 
         process.kill()
     word, *said = out.split()
     assert word == "interrupted", (out, errors)
-    assert float(said[0]) - began < PROMISED
     assert said[1] == str("predict" in call), "a fit that is interrupted leaves the estimator as it was"
+    return float(said[0]) - began
