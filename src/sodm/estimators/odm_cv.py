@@ -149,10 +149,9 @@ class ODMClassifierCV(ClassifierMixin, KernelSearch):
         classes, codes = np.unique(y, return_inverse=True)
         self._check_classes(classes, weighted_out)
         own = weights * class_weights(self.class_weight, classes, codes, weights)[codes]
-        target = ClassTarget(codes, len(classes), own, pairs=not self._is_scalable(len(y)))
         scorer = self._scorer()
-        if scorer is not None:
-            target._score = score_of(scorer, target, X, y, classes, score_params)
+        score = None if scorer is None else score_of(scorer, X, y, classes, score_params)
+        target = ClassTarget(codes, len(classes), own, pairs=not self._is_scalable(len(y)), score=score)
         thetas = given("thetas", self.thetas, "in [0, 1)", lambda v: 0 <= v < 1) or (defaults.THETA,)
         intercepts: tuple[bool, ...] = (self.class_weight is None,)
         if not isinstance(self.intercepts, str):

@@ -128,10 +128,9 @@ class ODMRegressorCV(RegressorMixin, KernelSearch):
         values = y.reshape(len(y), -1).T
         centre = np.average(values, axis=1, weights=weights) if self.fit_intercept else np.zeros(len(values))
         unit = units_of(root_mean_squares(values - centre[:, None], weights), self.epsilon)
-        target = NumberTarget((values - centre[:, None]) / unit[:, None], weights)
         scorer = self._scorer()
-        if scorer is not None:
-            target._score = score_of(scorer, X, y, centre, unit, score_params)
+        score = None if scorer is None else score_of(scorer, X, y, centre, unit, score_params)
+        target = NumberTarget((values - centre[:, None]) / unit[:, None], weights, score)
         # What theta is to the search of classes, epsilon is here: the half-width of the zone without loss.
         epsilon = float(self.epsilon / unit.max())
         grid = self._candidates(X, weights, float(len(y)), (epsilon,), (False,))

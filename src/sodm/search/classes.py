@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sodm.problem.pairs import votes
 from sodm.search.task import Array, Index, Task
 
-Scorer = Callable[[NDArray[Any], Index], float]
+Scorer = Callable[["ClassTarget", NDArray[Any], Index], float]
 
 
 class ClassTarget:
@@ -28,7 +28,7 @@ class ClassTarget:
     pairs : bool
         Whether more than two classes are one machine for each pair, rather than one for each class.
     score : callable or None
-        Of raw decisions and the row numbers they are of; None is the share of right ones.
+        Of the target itself, raw decisions and the row numbers they are of; None is the share of right ones.
     """
 
     def __init__(
@@ -68,5 +68,5 @@ class ClassTarget:
 
     def score(self, decisions: NDArray[Any], rows: Index) -> float:
         if self._score is not None:
-            return self._score(decisions, rows)
+            return self._score(self, decisions, rows)
         return float(np.mean(self.predicted(decisions) == self.codes[rows]))

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from sodm.search.calibrate import fit_calibrator
-from sodm.search.classes import ClassTarget
+from sodm.search.classes import ClassTarget, Scorer
 from sodm.search.task import Index
 
 
@@ -42,12 +42,10 @@ class Decided(ClassifierMixin, BaseEstimator):
         return found
 
 
-def score_of(
-    scorer: Any, target: ClassTarget, X: Any, y: NDArray[Any], classes: NDArray[Any], params: dict[str, Any]
-) -> Any:
+def score_of(scorer: Any, X: Any, y: NDArray[Any], classes: NDArray[Any], params: dict[str, Any]) -> Scorer:
     """The score of raw decisions on the rows of these numbers, by a scorer (estimator, X, y) -> float."""
 
-    def score(decisions: NDArray[Any], rows: Index) -> float:
+    def score(target: ClassTarget, decisions: NDArray[Any], rows: Index) -> float:
         own = {name: np.asarray(value)[rows] for name, value in params.items()}
         return float(scorer(Decided(target, classes, decisions, rows), X[rows], y[rows], **own))
 
