@@ -130,16 +130,4 @@ def solve(
         doubles(start_decision),
         doubles(offset),
     )
-    return SolveResult(
-        duals=result.duals,
-        decision=result.decision,
-        objective=result.objective,
-        gap=result.gap,
-        violation=result.violation,
-        n_iter=result.iterations,
-        converged=result.converged.astype(bool),
-        solver=result.method,
-        n_kernel_evaluations=int(result.evaluations),
-        kernel_seconds=float(result.kernel_seconds),
-        ridge_shift=float(result.shift),
-    )
+    return SolveResult.of_core(result, np.shape(signs))

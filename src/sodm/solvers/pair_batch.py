@@ -86,7 +86,6 @@ class PairBatch:
         aim: float | None = None,
     ) -> tuple[SolveResult, Array]:
         """Solve some pairs, and say of each what was added to its kernel's diagonal."""
-        n_rows, n = self.signs.shape
         cache_bytes = min(cache_bytes, MOST_BYTES)
         if len(pairs) == 0:
             return self._nothing(), np.zeros(0)
@@ -112,7 +111,7 @@ class PairBatch:
             source,
             exact,
             self.codes,
-            n_rows + 1,
+            len(self.signs) + 1,
             np.ascontiguousarray(pairs),
             doubles(self.weights),
             core_loss(self.loss),
@@ -123,21 +122,7 @@ class PairBatch:
             doubles(start),
             doubles(start_decision),
         )
-        found = SolveResult(
-            duals=result.duals.reshape(n_rows, n),
-            decision=result.decision.reshape(n_rows, n),
-            objective=result.objective,
-            gap=result.gap,
-            violation=result.violation,
-            n_iter=result.iterations,
-            converged=result.converged.astype(bool),
-            solver=result.method,
-            n_kernel_evaluations=int(result.evaluations),
-            kernel_seconds=float(result.kernel_seconds),
-            ridge_shift=float(np.max(result.shift, initial=0.0)),
-            precision=evaluator.precision,
-        )
-        return found, result.shift
+        return SolveResult.of_core(result, self.signs.shape, evaluator.precision), result.shift
 
     def _nothing(self) -> SolveResult:
         """What is known where no pair was solved."""

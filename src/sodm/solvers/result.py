@@ -1,9 +1,12 @@
 """What every kernel solver returns."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np
 
+from sodm import _core
 from sodm.problem.evaluator import Precision
 
 __all__ = ["SolveResult"]
@@ -40,3 +43,26 @@ class SolveResult:
     """When positive, k + ridge_shift I was solved because k is not positive semidefinite."""
     precision: Precision | None = None
     """Of the kernel values that the solution needed, if it was certified."""
+
+    @classmethod
+    def of_core(
+        cls,
+        found: _core.Result | _core.PairResult,
+        shape: tuple[int, ...],
+        precision: Precision | None = None,
+    ) -> SolveResult:
+        """What the core has found, duals and decision in this shape, that of the signs."""
+        return cls(
+            duals=found.duals.reshape(shape),
+            decision=found.decision.reshape(shape),
+            objective=found.objective,
+            gap=found.gap,
+            violation=found.violation,
+            n_iter=found.iterations,
+            converged=found.converged.astype(bool),
+            solver=found.method,
+            n_kernel_evaluations=int(found.evaluations),
+            kernel_seconds=float(found.kernel_seconds),
+            ridge_shift=float(np.max(found.shift, initial=0.0)),
+            precision=precision,
+        )
