@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any, get_args
 
 import numpy as np
@@ -12,6 +13,8 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import sodm
 from sodm import (
@@ -21,9 +24,11 @@ from sodm import (
     ODMRegressor,
     ODMRegressorCV,
     SODMClassifier,
+    SODMRegressor,
 )
 from sodm.model.machines import MACHINES, SEARCHES
 from sodm.search.calibrate import Calibrator, Sigmoid
+from sodm.training.local_machines import LocalMachines
 
 OPTIONAL = ("matplotlib", "typer", "onnx", "pyspark", "plotly", "sklearn.impute", "sklearn.compose", "pandas")
 
@@ -38,7 +43,11 @@ def test_importing_imports_nothing_that_is_optional() -> None:
 
 
 @pytest.mark.parametrize(
-    "machine", [ODMClassifier(), SODMClassifier(), LinearODMClassifier(), ODMRegressor()]
+    "machine",
+    [
+        *(ODMClassifier(), SODMClassifier(), LinearODMClassifier(), ODMRegressor()),
+        *(SODMClassifier(regions=40), SODMRegressor(regions=40)),
+    ],
 )
 def test_what_is_stored_of_a_machine_is_plain_but_for_its_class(machine: Any) -> None:
     """So skops, and MLflow with it, need to be told one name: that of the machine."""
@@ -47,7 +56,13 @@ def test_what_is_stored_of_a_machine_is_plain_but_for_its_class(machine: Any) ->
     kinds: set[type] = set()
     _types_in(machine.__getstate__(), kinds)
     assert kinds <= {dict, list, tuple, str, int, float, bool, type(None), np.ndarray}
+    if getattr(machine, "regions", None) == 40:
+        assert isinstance(machine._machines, LocalMachines)
     assert np.array_equal(pickle.loads(pickle.dumps(machine)).predict(X), machine.predict(X))
+    state = {**machine.__getstate__(), "_machines": getattr(machine, "_machines", None)}  # older pickles
+    old = type(machine).__new__(type(machine))
+    old.__setstate__(state)
+    assert np.array_equal(old.predict(X), machine.predict(X))
 
 
 def _types_in(value: Any, kinds: set[type]) -> None:
@@ -63,6 +78,7 @@ def test_skops_loads_all_machines_by_the_types_we_declare() -> None:
     machines = [getattr(sodm, name)() for name in (*MACHINES, *SEARCHES)]
     two = y < 2
     machines += [ODMClassifierCV(refit="scalable"), ODMClassifierCV().fit(X[two], y[two])]
+    machines += [SODMClassifier(regions=40), SODMRegressor(regions=40)]
     for machine in machines:
         if not hasattr(machine, "classes_"):
             machine.fit(X, y)
@@ -71,6 +87,28 @@ def test_skops_loads_all_machines_by_the_types_we_declare() -> None:
         assert np.array_equal(
             io.loads(stored, trusted=sodm.model.TRUSTED_TYPES).predict(X), machine.predict(X)
         )
+
+
+@pytest.mark.parametrize(
+    "machine",
+    [
+        make_pipeline(StandardScaler(), SODMClassifier(regions=40)),
+        ODMClassifierCV(),
+        LinearODMClassifier(),
+        ODMRegressor(),
+    ],
+)
+def test_mlflow_saves_and_loads_with_no_word_about_types(machine: Any, tmp_path: Path) -> None:
+    mlflow = pytest.importorskip("mlflow", minversion="3")
+    pytest.importorskip("skops")
+    from sodm.mlflow import save_model
+
+    X, y = load_iris(return_X_y=True)
+    machine.fit(X, y)
+    save_model(machine, tmp_path / "model", pip_requirements=["sodm"])  # named: MLflow would run to find them
+    wanted = machine.predict(X)
+    assert np.array_equal(mlflow.sklearn.load_model(str(tmp_path / "model")).predict(X), wanted)
+    assert np.array_equal(mlflow.pyfunc.load_model(str(tmp_path / "model")).predict(X), wanted)
 
 
 def test_all_classes_in_a_search_are_declared() -> None:

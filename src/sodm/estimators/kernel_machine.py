@@ -188,6 +188,8 @@ class KernelMachine(BaseEstimator):
         state.pop("_prepared", None)
         if isinstance(state.get("_fitted_kernel"), Kernel):
             state["_fitted_kernel"] = dict(vars(state["_fitted_kernel"]))
+        if isinstance(state.get("_machines"), LocalMachines):
+            state["_machines"] = state["_machines"].plain()
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -197,6 +199,8 @@ class KernelMachine(BaseEstimator):
             kernel = Kernel(**kernel)
         if kernel is not None:
             self._restore(kernel, self._fitted_precision)
+        if isinstance(self._machines, dict):
+            self._machines = LocalMachines.of_plain(self._machines)
 
     def _with_weight(self, X: Any, kept: NDArray[np.int64]) -> RowSet:
         """The rows that have weight; of a precomputed kernel, its matrix among them, checked."""

@@ -77,6 +77,15 @@ class LocalMachines:
             made.append(kernel.points(rows) if rows is not None and kernel.kernel.compiled else rows)
         return made
 
+    def plain(self) -> dict[str, Any]:
+        """All that there is, in arrays and numbers: what may be stored without a name of a class of ours."""
+        return {**vars(self), "cells": self.cells.centres, "intercept": float(self.intercept)}
+
+    @classmethod
+    def of_plain(cls, parts: dict[str, Any]) -> LocalMachines:
+        """What `plain` took apart."""
+        return cls(**{**parts, "cells": Cells(parts["cells"])})
+
     def _part(self, kernel: KernelEvaluator, part: int, X: Any, parts: list[Any]) -> Array:
         coefficients = self.coefficients[:, self.bounds[part] : self.bounds[part + 1]].T
         if parts[part] is None:
