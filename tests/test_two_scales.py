@@ -112,6 +112,7 @@ def test_several_classes_weights_and_model_files(make: type, tmp_path: Path) -> 
     sodm.save(machine, tmp_path / "m.sodm")
     for other in (sodm.load(tmp_path / "m.sodm"), pickle.loads(pickle.dumps(machine))):
         assert np.array_equal(other.decision_function(make(query)), values)
+    pytest.importorskip("onnx")
     with pytest.raises(ValueError, match="regions=None"):
         to_onnx(machine, tmp_path / "m.onnx")
 
