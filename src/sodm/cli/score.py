@@ -12,6 +12,7 @@ from rich.markup import escape
 from rich.table import Table
 from sklearn.base import is_regressor
 
+from sodm.cli.check import refuse_too_large
 from sodm.cli.facts import counts, spread
 from sodm.cli.inputs import Rows, Source
 from sodm.cli.loaded import Loaded, load_model, read_for
@@ -34,6 +35,7 @@ def predict(source: Source, model_path: Path, out: str, decision: bool, as_json:
             f"--decision is for classification, and {model_path} predicts numbers: leave it out."
         )
     rows = read_for(loaded, source, labels_needed=False)
+    refuse_too_large(source.path, rows, loaded.names)
     note(rows.notes, quiet)
     if of_numbers:
         labels, values = loaded.values(rows.X), None
@@ -72,6 +74,7 @@ def evaluate(source: Source, model_path: Path, plot: Path | None, as_json: bool,
         check_picture(plot)
     loaded = load_model(model_path)
     rows = read_for(loaded, source, labels_needed=True)
+    refuse_too_large(source.path, rows, loaded.names)
     note(rows.notes, quiet)
     if is_regressor(loaded.machine):
         facts = _measure_numbers(loaded, rows, source.path, plot)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from sodm.data import DataError
 
 MOST_CLASSES = 50  # up to so many different whole numbers are classes, whatever their share of the rows
+LARGEST = 1e100  # the square of a label, and sums of such, are still numbers
 ROWS_OF_A_CLASS = 10  # on average; more different whole numbers than that allows are no classes
 
 
@@ -57,7 +59,29 @@ def said(task: str, because: str, asked: str) -> tuple[str, ...]:
 def numbers(path: str, y: NDArray[Any]) -> NDArray[np.float64]:
     """Labels as numbers; DataError if they are none."""
     if y.dtype.kind not in "iuf":
-        raise DataError(path, f"the labels are text, such as {str(y[0])!r}, and regression needs numbers")
+        odd = y[np.isnan(as_numbers(y))][0]
+        raise DataError(path, f"the labels are text, such as {str(odd)!r}, and regression needs numbers")
     if not np.isfinite(y).all():
         raise DataError(path, "a label is not a finite number, which regression needs")
+    largest = np.abs(y).max(initial=0)
+    if largest > LARGEST:
+        raise DataError(
+            path, f"a label has the size {largest:g}, too large to compute with: give labels in a larger unit"
+        )
     return y.astype(np.float64)
+
+
+def as_numbers(texts: NDArray[Any]) -> NDArray[np.float64]:
+    """The numbers that labels are, NaN where one is none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> as_numbers(np.array(["1.5", "n.a.", "2"])).tolist()
+    [1.5, nan, 2.0]
+    """
+    found = np.full(len(texts), np.nan)
+    for k, text in enumerate(texts):
+        with suppress(ValueError):
+            found[k] = float(text)
+    return found

@@ -16,6 +16,7 @@ from sklearn.pipeline import make_pipeline
 
 import sodm
 from sodm.cli import facts as tell
+from sodm.cli.check import check_labels, check_rows
 from sodm.cli.choose import Searching, choose
 from sodm.cli.choose import why as why_best
 from sodm.cli.deciding import Decisions, decide
@@ -77,6 +78,9 @@ def train(source: Source, parameters: dict[str, Any], settings: Settings) -> Non
     rows = source.rows()
     note(rows.notes, settings.quiet)
     read_seconds = time.perf_counter() - began
+    check_labels(source.path, rows, settings.task)
+    rows = replace(rows, notes=(*rows.notes, *(found := check_rows(source.path, rows))))
+    note(found, settings.quiet)
     task, because = task_of(np.asarray(rows.y), settings.task)
     note(said(task, because, settings.task), settings.quiet)
     settings = replace(settings, task=task)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from rich.table import Table
 
+from sodm.cli.check import check_labels, check_rows
 from sodm.cli.choose import Search, Searching, choose, metric_of, was_cut, why
 from sodm.cli.inputs import Source
 from sodm.cli.limits import peak_memory_mb
@@ -32,14 +33,14 @@ def tune(
     """Read, scale, search, and print."""
     rows = source.rows()
     note(rows.notes, quiet)
+    check_labels(source.path, rows, asked)
+    note(check_rows(source.path, rows), quiet)
     y = np.asarray(rows.y)
     task, because = task_of(y, asked)
     note(said(task, because, asked), quiet)
     make_machine(parameters, task=task)  # refuses what is not for the task
     if task == "regression":
         y = numbers(source.path, y)
-    elif len(np.unique(y)) < 2:
-        raise ValueError(f"{source.path} has one class only: tuning needs two or more.")
     X = features(fit_before(scale, rows.X), rows.X)
     start = time.perf_counter()
     search = choose(task, X, y, parameters, how)

@@ -103,7 +103,10 @@ def _read(
     names = fields if header else None
     if names is not None and len(set(names)) < len(names):
         twice = next(name for name, count in Counter(names).items() if count > 1)
-        raise DataError(path, f"two columns are named {twice!r}: give each its own name")
+        named = (
+            f"are named {twice!r}" if twice else "have no name (separators at the ends of lines make such)"
+        )
+        raise DataError(path, f"two columns {named}: give each its own name")
     if header:
         rest = _without_first_line(rest)
     at = label_column(path, label, names, len(fields))

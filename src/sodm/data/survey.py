@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from sodm.data.columns import Kind, Reading
 from sodm.data.errors import DataError
@@ -125,6 +125,17 @@ def refuse_dressed_numbers(
             "as the decimal mark and no marks for thousands, currency or percent; if they are none, say "
             f"category={name!r}",
         )
+
+
+def are_dates(texts: Sequence[str]) -> bool:
+    """Whether most of these different texts are dates or times.
+
+    Examples
+    --------
+    >>> are_dates(["2024-05-01", "2024-05-02"]), are_dates(["yes", "no"])
+    (True, False)
+    """
+    return bool(texts) and _share(dict.fromkeys(texts, 1), _DATE) >= MOSTLY
 
 
 def _share(texts: Mapping[str, int], pattern: re.Pattern[str]) -> float:

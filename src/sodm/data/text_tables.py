@@ -26,6 +26,21 @@ from sodm.data.tables import label_column
 ROWS_AT_ONCE = 10_000
 AT_ONCE = 2**16  # characters whose lines are in a list: they may be nothing but their ends
 _ANNOUNCED = re.compile(r'"?sep=(.)"?')  # the first line of what Excel writes for itself
+# What the module csv says, and what it comes from.
+_CSV_ERRORS = {
+    "new-line character seen": "lines end with a carriage return alone, as on old Macintosh computers: save "
+    "it with the line ends of today",
+    "unexpected end of data": "a quotation mark in this row is opened and never closed: close it, or write "
+    'it twice ("") if it belongs to the text',
+    "field larger than": f"a field is longer than {csv.field_size_limit():,} characters; is there a "
+    "quotation mark that is opened and never closed?",
+    "expected after": 'a quotation mark stands within a quoted text: write it twice ("")',
+}
+_OTHER_FILES = (
+    (b"PK\x03\x04", "a ZIP archive, as the .xlsx files of Excel are"),
+    (b"\xd0\xcf\x11\xe0", "an old .xls file of Excel"),
+    (b"%PDF", "a PDF file"),
+)
 _BOMS = ((b"\xff\xfe", "UTF-16"), (b"\xfe\xff", "UTF-16"))
 
 
@@ -43,7 +58,10 @@ def read_text_table(
     names, header = _names(lines, reading, header)
     if len(set(names)) < len(names):
         twice = next(name for name, count in Counter(names).items() if count > 1)
-        raise DataError(path, f"two columns are named {twice!r}: give each its own name")
+        named = (
+            f"are named {twice!r}" if twice else "have no name (separators at the ends of lines make such)"
+        )
+        raise DataError(path, f"two columns {named}: give each its own name")
     at = label_column(path, label, names if header else None, len(names))
     kinds, notes = _kinds(path, lines, names, at, reading, header)
     columns, y = _values(path, lines, names, kinds, at, reading, header, limit)
@@ -104,15 +122,18 @@ class _Lines:
 
     def _rows(self) -> Iterator[tuple[int, list[str]]]:
         reader = csv.reader(self._decoded(), delimiter=self._separator, skipinitialspace=True, strict=True)
+        ended = 0  # the line where the last row did
         try:
             for row in islice(reader, int(self._announced), None):
+                ended = reader.line_num
                 if row and (len(row) > 1 or row[0].strip()):
                     yield reader.line_num, [text.strip() for text in row]
         except csv.Error as error:
+            why = next((said for known, said in _CSV_ERRORS.items() if known in str(error)), None)
             raise DataError(
                 self._limit.path,
-                f"this is not {self._separator!r}-separated text ({error})",
-                line=reader.line_num,
+                why or f"this is not {self._separator!r}-separated text ({error})",
+                line=ended + 1,
                 column=1,
             ) from error
 
@@ -142,6 +163,9 @@ class _Lines:
             yield rest
 
     def _without_mark(self, block: bytes) -> bytes:
+        for mark, name in _OTHER_FILES:
+            if block.startswith(mark):
+                raise DataError(self._limit.path, f"this is {name}, and no text: save the table as CSV first")
         if self._reading.encoding.lower().replace("-", "") == "utf8":
             for mark, name in _BOMS:
                 if block.startswith(mark):
