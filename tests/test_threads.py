@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -76,3 +78,21 @@ def test_threads_change_no_bit(name: str, cache_size: float) -> None:
             assert np.array_equal(other.dual_gap_, one.dual_gap_)
     some = [7, 8, 1, 400]
     assert np.array_equal(values(one, rows[some]), expected[some])
+
+
+def test_fits_and_decisions_at_the_same_time_are_those_of_one_after_the_other() -> None:
+    """Also without the GIL, which a free-threaded Python must not have taken back for the module."""
+    fits = [
+        lambda: ODMClassifier(lam=300.0).fit(X[:300], FOUR[:300]).decision_function(X),
+        lambda: ODMClassifier(lam=300.0, n_jobs=1).fit(TEXTS[:300], TWO[:300]).decision_function(TEXTS),
+        lambda: SODMClassifier(lam=300.0, regions=100).fit(X[:400], TWO[:400]).decision_function(X),
+        lambda: ODMRegressor(kernel=lambda A, B: A @ B.T + 1).fit(X[:200], NUMBERS[:200]).predict(X),
+    ]
+    machine = ODMClassifier(lam=300.0).fit(X, TWO)
+    alone = [fit() for fit in fits] + [ODMClassifier(lam=300.0).fit(X, TWO).decision_function(X)]
+    tasks = [*fits, lambda: machine.decision_function(X)] * 3  # the first decisions are asked for at once
+    with ThreadPoolExecutor(8) as pool:
+        together = list(pool.map(lambda task: task(), tasks))
+    assert all(np.array_equal(one, alone[k % len(alone)]) for k, one in enumerate(together))
+    if "free-threading" in sys.version:
+        assert not sys._is_gil_enabled()  # type: ignore[attr-defined]

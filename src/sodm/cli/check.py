@@ -88,8 +88,8 @@ def check_labels(path: str, rows: Rows, asked: str) -> None:
         raise DataError(
             path,
             f"{column} has {len(values):,} different labels in {len(y):,} rows, such as "
-            f"{str(values[0])!r}, and classes need several rows each: name another column with --label, or say "
-            "--task classification if it is the right one",
+            f"{str(values[0])!r}, and classes need several rows each: name another column with --label, or "
+            "say --task classification if it is the right one",
         )
 
 
