@@ -109,7 +109,7 @@ def refuse_too_large(path: str, rows: Rows, names: Sequence[str] | None) -> None
             raise DataError(
                 path,
                 f"{called} has {values[row]:g} in row {row + 1:,}, which is too large to compute with: mend "
-                "it, leave the row out, or the column with --ignore",
+                "it, or leave the row out",
             )
 
 
