@@ -156,16 +156,16 @@ void bind_kernels(nb::module_& m) {
                 Rounding r = points.rounding();
                 const std::size_t n = r.p.size();
                 return std::make_tuple(to_numpy(std::move(r.p), {n}), to_numpy(std::move(r.q), {n}), r.pair,
-                                       r.each, r.one);
+                                       r.point, r.one);
             },
-            "p, q, pair, each, one of `Rounding`: how far computed kernel values can be from true ones.")
+            "p, q, pair, point, one of `Rounding`: how far computed kernel values can be from true ones.")
         .def(
             "rounding_of_diagonal",
             [](const Points& points) {
                 const Rounding& r = points.rounding();
                 double largest = 0;
                 for (std::size_t i = 0; i < r.p.size(); ++i)
-                    largest = std::max(largest, r.pair * r.p[i] * r.p[i] + 2 * r.each * r.q[i] + r.one);
+                    largest = std::max(largest, r.pair * r.p[i] * r.p[i] + 2 * r.point * r.q[i] + r.one);
                 return largest;
             },
             "How far the values k(x, x) can be off, in units of roundoff.")

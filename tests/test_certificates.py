@@ -274,7 +274,7 @@ def test_rounding_of_rows_that_are_bytes(kernel, step):
     bound = Rounding.of(evaluator, points, X)
     unit = 2.0**-24
     allowed = unit * (
-        bound.pair * np.outer(bound.p, bound.p) + bound.each * np.add.outer(bound.q, bound.q) + bound.one
+        bound.pair * np.outer(bound.p, bound.p) + bound.point * np.add.outer(bound.q, bound.q) + bound.one
     )
     exact = KernelEvaluator(made, "double").block(X, X)
     assert (np.abs(evaluator.block(points, points) - exact) <= allowed).all()

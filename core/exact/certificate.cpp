@@ -38,7 +38,7 @@ class Certifier {
         // The bound of rounding.hpp, in units of u, for sums with these coefficients.
         for (std::size_t i = 0; i < spread_.size(); ++i)
             spread_[i] = rounding.pair * by_p * rounding.p[i] +
-                         rounding.each * (total * rounding.q[i] + by_q) + rounding.one * total;
+                         rounding.point * (total * rounding.q[i] + by_q) + rounding.one * total;
     }
 
     Certificate run(double tol) {

@@ -181,7 +181,7 @@ class PairSolver {
         const Rounding& all = *certificates_.rounding;
         Rounding rounding;
         rounding.pair = all.pair;
-        rounding.each = all.each;
+        rounding.point = all.point;
         rounding.one = all.one;
         for (Index row : own.rows) {
             rounding.p.push_back(all.p[at(row)]);

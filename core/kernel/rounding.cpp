@@ -74,19 +74,19 @@ Rounding rounding(const PointSet<T>& points, const KernelFunction& kernel) {
                 // by up to 3 u of them, and D 2^-(D^2/2) <= 0.74.
                 for (std::size_t i = 0; i < n; ++i)
                     r.q[i] = std::sqrt(2 * kernel.gamma / log2 * sizes.square[i]);
-                r.each = 3 * 0.74 * log2;
+                r.point = 3 * 0.74 * log2;
                 r.one += 0.54 * log2 * kConversion + kExponential + sums;
             } else if (points.layout.pairing == Pairing::product) {
                 // 2^e with e = <x, z> - |x|^2/2 - |z|^2/2 of the scaled points: the error of e is at most
                 // u terms (|x| + |z|)^2 / 2 <= u terms (|x|^2 + |z|^2), and 2^e <= 1.
                 r.q = sizes.square;
-                r.each = log2 * terms;
+                r.point = log2 * terms;
                 r.one += kExponential + sums;
             } else {
                 // e = -D^2 / 2: the sum has a relative error, and the features that were rounded one of
                 // u D (|x| + |z|). D^2/2 2^-(D^2/2) <= 0.54 and D 2^-(D^2/2) <= 0.74.
                 for (std::size_t i = 0; i < n; ++i) r.q[i] = std::sqrt(sizes.square[i]);
-                r.each = 0.74 * log2;
+                r.point = 0.74 * log2;
                 r.one += 0.54 * log2 * terms + kExponential + sums;
             }
             break;
@@ -94,7 +94,7 @@ Rounding rounding(const PointSet<T>& points, const KernelFunction& kernel) {
             // e^-t, t = gamma |x - z|_1 <= gamma (|x|_1 + |z|_1): features are rounded in single precision
             // only; of sparse rows the sum is made of corrections to |z|_1, as large as it.
             for (std::size_t i = 0; i < n; ++i) r.q[i] = kernel.gamma * sizes.absolute[i];
-            r.each = (std::is_same_v<T, float> ? 1.0 : 0.0) + (points.layout.sparse ? terms : 0.0);
+            r.point = (std::is_same_v<T, float> ? 1.0 : 0.0) + (points.layout.sparse ? terms : 0.0);
             r.one += terms / 2 + kExponential + sums;
             break;
     }

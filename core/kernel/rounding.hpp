@@ -9,7 +9,7 @@ namespace sodm {
 
 // With u the unit roundoff (2^-24 in single, 2^-53 in double precision), for each pair of points of a set
 //
-//   |computed k(x_i, x_j) - k(x_i, x_j)|  <=  u [ pair p_i p_j + each (q_i + q_j) + one ],
+//   |computed k(x_i, x_j) - k(x_i, x_j)|  <=  u [ pair p_i p_j + point (q_i + q_j) + one ],
 //
 // where the errors of a weighted sum of such values, made tile by tile, are in the factors as well.
 //
@@ -17,7 +17,7 @@ namespace sodm {
 // walk, four standard deviations of it (Higham and Mary 2019), and not as if they all had the same sign.
 struct Rounding {
     std::vector<double> p, q;
-    double pair = 0, each = 0, one = 0;
+    double pair = 0, point = 0, one = 0;
 };
 
 template <class T>

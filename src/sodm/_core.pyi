@@ -40,7 +40,7 @@ class Points:
 
     def rounding(self) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64], float, float, float]:
         """
-        p, q, pair, each, one of `Rounding`: how far computed kernel values can be from true ones.
+        p, q, pair, point, one of `Rounding`: how far computed kernel values can be from true ones.
         """
 
     def rounding_of_diagonal(self) -> float:

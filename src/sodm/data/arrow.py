@@ -30,9 +30,9 @@ def read_arrow(
     path : path
         Which of the formats it is, the file itself tells.
     label : str, int or None, default="auto"
-        The label column, as in `read_csv`.
+        The label column, see `read_csv`.
     max_expansion : float, default=200
-        How many times the size of the file its values may have, unpacked.
+        See `read`.
 
     Returns
     -------

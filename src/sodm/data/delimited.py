@@ -38,21 +38,16 @@ def read_csv(
     Parameters
     ----------
     path : path
-        Plain, or compressed with gzip, bzip2, xz or zstd.
     label : str, int or None, default="auto"
         The label column: its name, its number (from 0, or negative from the end), None if there is none;
         "auto" takes the one named label, labels, class, target or y, and is an error if there is no such.
-    header : bool, default="auto"
+    header : bool or "auto", default="auto"
         Whether the first line has the names of the columns; "auto": if none of its fields is a number.
     separator : str, optional
         One character. None: the tab for .tsv and .tab, else the most frequent of comma, tab and semicolon in
         the first line.
-    cache : bool, default=False
-        Keep the parsed rows beside the file, and take them from there while the file stays as it is.
-    n_threads : int, optional
-        None: all cores. The result does not depend on it.
-    max_expansion : float, default=200
-        How many times its size a compressed file may unpack to; 64 MiB are always allowed.
+    cache, n_threads, max_expansion
+        See `read`.
 
     Returns
     -------

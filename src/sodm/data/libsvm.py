@@ -33,17 +33,12 @@ def read_libsvm(
     Parameters
     ----------
     path : path
-        Plain, or compressed with gzip, bzip2, xz or zstd.
     n_features : int, optional
         Number of columns; an index beyond is an error. None: the largest index tells.
     zero_based : bool, default=False
         Whether indices count from 0 rather than from 1.
-    cache : bool, default=False
-        Keep the parsed rows beside the file, and take them from there while the file stays as it is.
-    n_threads : int, optional
-        None: all cores. The result does not depend on it.
-    max_expansion : float, default=200
-        How many times its size a compressed file may unpack to; 64 MiB are always allowed.
+    cache, n_threads, max_expansion
+        See `read`.
 
     Returns
     -------

@@ -33,7 +33,7 @@ def read_npz(path: str | os.PathLike[str], *, max_expansion: float = MAX_EXPANSI
     ----------
     path : path
     max_expansion : float, default=200
-        How many times the size of the file its arrays may have, unpacked.
+        See `read`.
 
     Returns
     -------

@@ -68,22 +68,19 @@ def read(
     Parameters
     ----------
     path : path
+        Text may be compressed with gzip, bzip2, xz or zstd.
     format : {"auto", "libsvm", "csv", "arrow", "npz", "npy"}, default="auto"
         "auto" goes by the name; what has no known ending is LIBSVM text.
-    label : str, int or None, default="auto"
-        The label column of a table, see `read_csv`. LIBSVM text and .npz have their labels in place.
-    header : bool or "auto", default="auto"
-        See `read_csv`.
-    separator : str, optional
-        See `read_csv`.
+    label, header, separator
+        Of tables, see `read_csv`; LIBSVM text and .npz have their labels in place.
     zero_based : bool, default=False
-        See `read_libsvm`.
+        Of LIBSVM text, see `read_libsvm`.
     n_features : int, optional
         How many columns X must have. LIBSVM text, which leaves zeros out, is given that many.
     cache : bool, default=False
-        Keep parsed text beside the file, see `read_libsvm`.
+        Keep the rows of parsed text beside the file, and take them from there while the file stays as it is.
     n_threads : int, optional
-        None: all cores.
+        None: all cores. The result does not depend on it.
     max_expansion : float, default=200
         How many times its size a file may unpack to; 64 MiB are always allowed. A file that holds more is
         refused: a few kilobytes can be made to fill all memory.

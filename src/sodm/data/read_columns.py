@@ -34,8 +34,10 @@ def read_columns(
     reading : Reading, optional
         Decimal mark, encoding, what stands for a missing value, columns to ignore or to take as categories.
     format : {"auto", "csv", "arrow"}, default="auto"
-    label, header, separator, max_expansion
-        As in `read_csv`.
+    label, header, separator
+        See `read_csv`.
+    max_expansion : float, default=200
+        See `read`.
 
     Returns
     -------

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Literal, Unpack
+from typing import Unpack
 
 from sodm.estimators.parameters import check_integer
 from sodm.estimators.shared_parameters import (
     KERNEL_MACHINE,
     TREE,
-    TreeParameters,
+    PilotedTreeParameters,
     shows_all_parameters,
 )
-from sodm.estimators.trees import TreeClassifier, check_start
+from sodm.estimators.trees import PilotedTreeClassifier
 from sodm.trees import systems
 from sodm.trees.tree import Tree
 
 
 @shows_all_parameters(KERNEL_MACHINE, TREE)
-class CascadeClassifier(TreeClassifier):
+class CascadeClassifier(PilotedTreeClassifier):
     """Cascade: random parts, of which only the support vectors move up (Graf et al., 2004).
 
     Ca-ODM of the paper, and with ``loss="hinge"`` Ca-SVM. Parts are pieces of the one dual problem of all
@@ -47,17 +47,14 @@ class CascadeClassifier(TreeClassifier):
         self,
         *,
         feedback: int = 0,
-        start: Literal["pilot", "zero"] = "pilot",
-        **shared: Unpack[TreeParameters],
+        **shared: Unpack[PilotedTreeParameters],
     ) -> None:
         super().__init__(**shared)
         self.feedback = feedback
-        self.start = start
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_integer("feedback", self.feedback, ">= 0", lambda v: v >= 0)
-        check_start(self.start)
 
     def _trainer(self) -> Tree:
-        return self._tree(systems.cascade(int(self.feedback)), pilot=self.start == "pilot")
+        return self._tree(systems.cascade(int(self.feedback)))

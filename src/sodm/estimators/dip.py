@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Literal, Unpack
+from typing import Unpack
 
 from sodm.estimators.parameters import check_integer
 from sodm.estimators.shared_parameters import (
     KERNEL_MACHINE,
     TREE,
-    TreeParameters,
+    PilotedTreeParameters,
     shows_all_parameters,
 )
-from sodm.estimators.trees import TreeClassifier, check_start
+from sodm.estimators.trees import PilotedTreeClassifier
 from sodm.trees import systems
 from sodm.trees.tree import Tree
 
 
 @shows_all_parameters(KERNEL_MACHINE, TREE)
-class DiPClassifier(TreeClassifier):
+class DiPClassifier(PilotedTreeClassifier):
     """DiP: parts that keep the distribution of the rows, then their support vectors (Singh et al., 2017).
 
     DiP-ODM of the paper, and with ``loss="hinge"`` DiP-SVM. k-means clusters in input space are dealt evenly
@@ -46,17 +46,14 @@ class DiPClassifier(TreeClassifier):
         self,
         *,
         n_clusters: int = 50,
-        start: Literal["pilot", "zero"] = "pilot",
-        **shared: Unpack[TreeParameters],
+        **shared: Unpack[PilotedTreeParameters],
     ) -> None:
         super().__init__(**shared)
         self.n_clusters = n_clusters
-        self.start = start
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_integer("n_clusters", self.n_clusters, ">= 1", lambda v: v >= 1)
-        check_start(self.start)
 
     def _trainer(self) -> Tree:
-        return self._tree(systems.dip(int(self.n_clusters)), pilot=self.start == "pilot")
+        return self._tree(systems.dip(int(self.n_clusters)))

@@ -97,6 +97,12 @@ class TreeParameters(KernelMachineParameters, total=False):
     local_solver: Literal["auto", "newton", "dcd"]
 
 
+class PilotedTreeParameters(TreeParameters, total=False):
+    """Of those whose first level can be shown the way."""
+
+    start: Literal["pilot", "zero"]
+
+
 KERNEL_MACHINE = """
 kernel : {"rbf", "linear", "poly", "sigmoid", "laplacian", "precomputed"} or callable, default="rbf"
     A callable takes two sets of rows and returns the matrix of their values; it is called in blocks.

@@ -13,10 +13,10 @@ from sodm.estimators.parameters import check_choice, check_integer, check_number
 from sodm.estimators.shared_parameters import (
     KERNEL_MACHINE,
     TREE,
-    TreeParameters,
+    PilotedTreeParameters,
     shows_all_parameters,
 )
-from sodm.estimators.trees import TreeClassifier, check_start
+from sodm.estimators.trees import PilotedTreeClassifier
 from sodm.problem.problem import Problem
 from sodm.training.trained import Trained, Trainer
 from sodm.trees import systems
@@ -25,7 +25,7 @@ from sodm.trees.two_scale import TwoScale
 
 
 @shows_all_parameters(KERNEL_MACHINE, TREE)
-class SODMClassifier(TreeClassifier):
+class SODMClassifier(PilotedTreeClassifier):
     """Optimal margin distribution machine for many rows, at two scales.
 
     First machines of few rows, averaged; then the space is divided into regions, and in each of them a
@@ -93,15 +93,13 @@ class SODMClassifier(TreeClassifier):
         *,
         n_landmarks: int = 50,
         merge: Literal["scaled", "lift", "literal"] = "scaled",
-        start: Literal["pilot", "zero"] = "pilot",
         stop_tol: float = defaults.STOP_TOL,
         regions: int | Literal["auto"] | None = "auto",
-        **shared: Unpack[TreeParameters],
+        **shared: Unpack[PilotedTreeParameters],
     ) -> None:
         super().__init__(**shared)
         self.n_landmarks = n_landmarks
         self.merge = merge
-        self.start = start
         self.stop_tol = stop_tol
         self.regions = regions
 
@@ -110,7 +108,6 @@ class SODMClassifier(TreeClassifier):
         check_integer("n_landmarks", self.n_landmarks, ">= 1", lambda v: v >= 1)
         check_number("stop_tol", self.stop_tol, ">= 0", lambda v: v >= 0)
         check_choice("merge", self.merge, ("scaled", "lift", "literal"))
-        check_start(self.start)
         if self.regions is None or self.regions == "auto":
             return
         check_integer("regions", self.regions, ">= 1, 'auto' or None", lambda v: v >= 1)
@@ -127,7 +124,7 @@ class SODMClassifier(TreeClassifier):
     def _trainer(self) -> Trainer:
         system = systems.sodm(int(self.n_landmarks), self.merge)
         stop = StopRule(float(self.stop_tol), int(self.branching))
-        tree = self._tree(system, stop=stop, pilot=self.start == "pilot")
+        tree = self._tree(system, stop=stop)
         if self.regions is None or (self.regions == "auto" and not self._may_have_regions()):
             return tree
         return TwoScale(tree, None if self.regions == "auto" else int(self.regions))

@@ -14,7 +14,7 @@ from sodm.engines.base import Engine
 from sodm.estimators.base import KernelMachineClassifier
 from sodm.estimators.kernel_machine import FLOATS, unchanged_on_failure
 from sodm.estimators.parameters import check_choice, check_flag, check_integer, check_number, check_solver
-from sodm.estimators.shared_parameters import KernelMachineParameters
+from sodm.estimators.shared_parameters import KernelMachineParameters, TreeParameters
 from sodm.problem.csr import check_sparse
 from sodm.problem.problem import Problem
 from sodm.problem.rows import canonical
@@ -115,9 +115,7 @@ class TreeClassifier(KernelMachineClassifier):
             )
         return CheckpointFolder(self.checkpoint_dir, digest, resume=not untold)
 
-    def _tree(
-        self, system: System, *, stop: StopRule | None = None, pilot: bool = False, early: bool = False
-    ) -> Tree:
+    def _tree(self, system: System, *, stop: StopRule | None = None, early: bool = False) -> Tree:
         """The trainer of a system, with the parameters that all of them have."""
         return Tree(
             partition=system.partition,
@@ -128,11 +126,15 @@ class TreeClassifier(KernelMachineClassifier):
             n_partitions=None if self.n_partitions == "auto" else int(self.n_partitions),
             branching=int(self.branching),
             stop=stop,
-            pilot=pilot,
+            pilot=self._piloted(),
             refine=bool(self.refine),
             budget=None if self.budget is None else int(self.budget),
             early=early,
         )
+
+    def _piloted(self) -> bool:
+        """Whether a sample of the rows is solved first, to show the parts of the first level the way."""
+        return False
 
     def _set_fitted(self, problem: Problem, trained: Trained, kept: NDArray[np.int64]) -> None:
         super()._set_fitted(problem, trained, kept)
@@ -152,6 +154,18 @@ class TreeClassifier(KernelMachineClassifier):
             check_integer("budget", self.budget, ">= 1, or None", lambda v: v >= 1)
 
 
-def check_start(start: Any) -> None:
-    """Refuse what is no way to start the parts of the first level."""
-    check_choice("start", start, ("pilot", "zero"))
+class PilotedTreeClassifier(TreeClassifier):
+    """Base of those whose first level can start from the machine of a sample of the rows."""
+
+    def __init__(
+        self, *, start: Literal["pilot", "zero"] = "pilot", **shared: Unpack[TreeParameters]
+    ) -> None:
+        super().__init__(**shared)
+        self.start = start
+
+    def _piloted(self) -> bool:
+        return self.start == "pilot"
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_choice("start", self.start, ("pilot", "zero"))

@@ -79,17 +79,18 @@ def evaluate(
     keep = 4 * held * field.target.n_outputs * len(ordered) <= KEPT_BYTES
     tasks = [field.target.tasks(stage.rows, fold.train) for fold in stage.folds]
     side_by_side = 4 * len(stage.rows) ** 2 <= SHARED_BYTES and len(by_gamma) >= field.n_threads > 1
-    each = 1 if side_by_side else field.n_threads
+    n_threads = 1 if side_by_side else field.n_threads
 
     def trials(same: list[Setting], stop: Any) -> list[Trial]:
         kernel = replace(field.kernel, gamma=same[0].gamma)
-        shared = _Shared.of(KernelEvaluator(kernel, n_threads=each), field, stage, tasks, each, stop)
+        evaluator = KernelEvaluator(kernel, n_threads=n_threads)
+        shared = _Shared.of(evaluator, field, stage, tasks, n_threads, stop)
         chains = [list(chain) for _, chain in groupby(same, key=lambda s: (s.intercept, s.theta))]
         found = [trial for chain in chains for trial in shared.along(chain, exponent, number, whole)]
         return found if keep else [replace(trial, decisions=None) for trial in found]
 
     jobs = [partial(trials, same) for same in by_gamma]
-    found = run_all(jobs, field.n_threads // each, field.deadline)
+    found = run_all(jobs, field.n_threads // n_threads, field.deadline)
     return [trial for same in found for trial in same]
 
 

@@ -19,20 +19,20 @@ SUMS = 64.0  # a sum over values that are given, in units of its terms
 
 @dataclass(frozen=True)
 class Rounding:
-    """Bounds on the errors of kernel values, u [pair p_i p_j + each (q_i + q_j) + one].
+    """Bounds on the errors of kernel values, u [pair p_i p_j + point (q_i + q_j) + one].
 
     See core/kernel/rounding.hpp.
 
     Attributes
     ----------
     p, q : ndarrays, shape (n,)
-    pair, each, one : float
+    pair, point, one : float
     """
 
     p: Array
     q: Array
     pair: float
-    each: float
+    point: float
     one: float
 
     @classmethod
@@ -46,14 +46,14 @@ class Rounding:
 
     def of_diagonal(self, precision: Precision) -> float:
         """Bound on the errors of the values k(x, x)."""
-        return float(UNIT[precision] * np.max(self.pair * self.p**2 + 2 * self.each * self.q + self.one))
+        return float(UNIT[precision] * np.max(self.pair * self.p**2 + 2 * self.point * self.q + self.one))
 
     def of_values(self, coefficients: Array, precision: Precision) -> Array:
         """Bounds on the errors of f at all rows, for coefficients of shape (n_problems, n)."""
         size = np.abs(coefficients)
         total = size.sum(axis=1, keepdims=True)
         pairs = self.pair * (size @ self.p)[:, None] * self.p
-        singles = self.each * (total * self.q + (size @ self.q)[:, None])
+        singles = self.point * (total * self.q + (size @ self.q)[:, None])
         return UNIT[precision] * (pairs + singles + self.one * total)
 
 
