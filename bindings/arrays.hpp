@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "kernel/kernel_source.hpp"
+#include "kernel/rows_view.hpp"
 #include "monitor.hpp"
 
 namespace nb = nanobind;

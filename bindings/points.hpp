@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "arrays.hpp"
+#include "kernel/point_kernel.hpp"
 #include "kernel/rounding.hpp"
 
 namespace sodm::bindings {

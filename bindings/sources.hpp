@@ -3,6 +3,8 @@
 
 #include <variant>
 
+#include "kernel/function_kernel.hpp"
+#include "kernel/matrix_kernel.hpp"
 #include "points.hpp"
 
 namespace sodm::bindings {

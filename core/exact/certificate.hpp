@@ -6,6 +6,7 @@
 
 #include "base/loss.hpp"
 #include "base/parallel.hpp"
+#include "kernel/kernel_source.hpp"
 #include "kernel/rounding.hpp"
 
 namespace sodm {

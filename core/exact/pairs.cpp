@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "base/relay.hpp"
+#include "kernel/matrix_kernel.hpp"
 #include "kernel/products.hpp"
 #include "kernel/selected_rows.hpp"
 

@@ -9,6 +9,7 @@
 #include "base/relay.hpp"
 #include "exact/coordinate_sweeps.hpp"
 #include "exact/newton_machine.hpp"
+#include "kernel/matrix_kernel.hpp"
 
 namespace sodm {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kernel/kernel_source.hpp"
+#include "kernel/rows_view.hpp"
 
 namespace sodm {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/parallel.hpp"
-#include "kernel/kernel_source.hpp"
+#include "kernel/rows_view.hpp"
 
 namespace sodm {
 

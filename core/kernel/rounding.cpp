@@ -4,6 +4,8 @@
 #include <cmath>
 #include <type_traits>
 
+#include "kernel/kernel_source.hpp"
+
 namespace sodm {
 
 namespace {

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "kernel/kernel_source.hpp"
+#include "kernel/point_set.hpp"
 
 namespace sodm {
 

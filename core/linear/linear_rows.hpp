@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "kernel/kernel_source.hpp"
+#include "kernel/rows_view.hpp"
 #include "simd/linear_ops.hpp"
 
 namespace sodm {

@@ -2,8 +2,8 @@
 // nothing.
 #pragma once
 
+#include "base/memory.hpp"
 #include "base/parallel.hpp"
-#include "kernel/kernel_source.hpp"
 
 namespace sodm {
 

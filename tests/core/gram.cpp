@@ -5,6 +5,7 @@
 #include <random>
 
 #include "check.hpp"
+#include "kernel/point_kernel.hpp"
 #include "kernel/products.hpp"
 #include "points.hpp"
 

@@ -2,6 +2,9 @@
 #include <algorithm>
 
 #include "check.hpp"
+#include "kernel/function_kernel.hpp"
+#include "kernel/matrix_kernel.hpp"
+#include "kernel/point_kernel.hpp"
 #include "kernel/products.hpp"
 #include "points.hpp"
 #include "simd/byte_ops.hpp"

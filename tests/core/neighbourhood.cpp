@@ -5,6 +5,7 @@
 
 #include "base/random.hpp"
 #include "check.hpp"
+#include "kernel/point_kernel.hpp"
 #include "points.hpp"
 
 using namespace sodm;

@@ -3,6 +3,7 @@
 #include "kernel/pivoted_cholesky.hpp"
 
 #include "check.hpp"
+#include "kernel/point_kernel.hpp"
 #include "points.hpp"
 
 using namespace sodm;

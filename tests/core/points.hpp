@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "kernel/kernel_source.hpp"
+#include "kernel/kernel_function.hpp"
+#include "kernel/rows_view.hpp"
+#include "simd/ops.hpp"
 
 namespace sodm::test {
 

@@ -5,6 +5,8 @@
 #include <stdexcept>
 
 #include "check.hpp"
+#include "kernel/function_kernel.hpp"
+#include "kernel/point_kernel.hpp"
 #include "points.hpp"
 
 using namespace sodm;

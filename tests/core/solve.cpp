@@ -4,6 +4,7 @@
 #include <random>
 
 #include "check.hpp"
+#include "kernel/point_kernel.hpp"
 #include "points.hpp"
 
 using namespace sodm;
