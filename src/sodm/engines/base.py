@@ -39,7 +39,7 @@ class Block:
     """
 
     rows: Any
-    columns: NDArray[np.intp]
+    columns: NDArray[np.integer]
     signs: NDArray[np.float64]
     weights: NDArray[np.float64]
     offset: NDArray[np.float64] | None = None

@@ -8,23 +8,26 @@ from __future__ import annotations
 from typing import Any, Literal, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
+from sodm import _core
 from sodm.estimators import defaults
 from sodm.estimators.kernel_machine import FLOATS, Checked, KernelMachine, KernelName, unchanged_on_failure
 from sodm.estimators.parameters import check_choice, check_number
 from sodm.estimators.shared_parameters import MachineParameters
 from sodm.estimators.threads import threads_for
-from sodm.estimators.weights import check_sample_weight, class_weights
+from sodm.estimators.weights import ClassWeight, check_sample_weight, class_weights
 from sodm.problem.csr import check_sparse
 from sodm.problem.evaluator import KernelEvaluator
 from sodm.problem.fold import fold
 from sodm.problem.losses import LOSSES, Loss, make_loss
 from sodm.problem.pairs import pair_signs, pair_sums, pairs_of, row_sums, sums_of_pairs, votes
 from sodm.problem.problem import Problem
+from sodm.problem.row_set import RowSet
+from sodm.problem.row_types import MatrixLike, Rows
 from sodm.problem.rows import canonical
 from sodm.training.trained import Trained
 
@@ -44,7 +47,7 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):
         theta: float = defaults.THETA,
         loss: Literal["odm", "hinge"] = "odm",
         fit_intercept: bool | Literal["auto"] = "auto",
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         multi_class: Literal["auto", "ovo", "ovr"] = "auto",
         decision_function_shape: Literal["ovr", "ovo"] = "ovr",
         **shared: Unpack[MachineParameters],
@@ -58,7 +61,9 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):
 
     # --------------------------------------------------------------------------------------------- fit
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> KernelMachineClassifier:
+    def fit(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> KernelMachineClassifier:
         """Fit the machine.
 
         Parameters
@@ -79,11 +84,11 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):
         with unchanged_on_failure(self):
             return self._fit_rows(*self._check_data(X, y, sample_weight))
 
-    def _check_data(self, X: Any, y: Any, sample_weight: Any) -> Checked:
+    def _check_data(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None) -> Checked:
         """Rows, labels, weights and kernel, checked together with the parameters."""
         self._check_parameters()
         X, kernel = self._rows_and_kernel(X)
-        X, y = validate_data(
+        rows, labels = validate_data(
             self,
             check_sparse(X),
             y,
@@ -91,13 +96,13 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):
             dtype=FLOATS,
             accept_large_sparse=True,
         )
-        if y.dtype.kind not in "iub":  # whole numbers are labels
-            check_classification_targets(y)
-        X = self._check_kernel_matrix(canonical(X))
-        return X, y, check_sample_weight(sample_weight, X.shape[0]), kernel
+        if labels.dtype.kind not in "iub":  # whole numbers are labels
+            check_classification_targets(labels)
+        rows = self._check_kernel_matrix(canonical(rows))
+        return rows, labels, check_sample_weight(sample_weight, rows.shape[0]), kernel
 
     def _state_problem(
-        self, X: Any, y: NDArray[Any], weights: NDArray[np.float64], kernel: KernelName
+        self, X: Rows | RowSet, y: NDArray[Any], weights: NDArray[np.float64], kernel: KernelName
     ) -> tuple[Problem, NDArray[np.int64]]:
         """Leave out rows of weight zero and fold repeats; which rows of X are left is returned too."""
         kept = np.flatnonzero(weights)
@@ -131,7 +136,7 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):
         return problem, kept
 
     def _warm_duals(
-        self, rows: Any, signs: NDArray[np.float64], classes: NDArray[Any], kept: NDArray[np.int64]
+        self, rows: RowSet, signs: NDArray[np.float64], classes: NDArray[Any], kept: NDArray[np.int64]
     ) -> NDArray[np.float64] | None:
         """The duals of the last fit, if its support vectors are where they were; None otherwise."""
         at = self._support_places(rows, kept)
@@ -156,7 +161,7 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):
 
     # ---------------------------------------------------------------------------------------- decisions
 
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
+    def decision_function(self, X: MatrixLike) -> NDArray[np.float64]:
         """The values f(x) of the machine.
 
         Parameters
@@ -183,7 +188,7 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):
             )
         return values
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: MatrixLike) -> NDArray[Any]:
         """The class of each row of X; one against one, that of most votes, ties broken by margins.
 
         Parameters
@@ -211,7 +216,11 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):
         return len(pairs_of(len(self.classes_))) if self._one_against_one else len(self.dual_coef_)
 
     def _sums(
-        self, kernel: KernelEvaluator, X: Any, support: Any, coefficients: NDArray[np.float64]
+        self,
+        kernel: KernelEvaluator,
+        X: Rows,
+        support: Rows | _core.Points,
+        coefficients: NDArray[np.float64],
     ) -> NDArray[np.float64]:
         if not self._one_against_one:
             return super()._sums(kernel, X, support, coefficients)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Unpack
+from typing import Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from sodm.estimators.shared_parameters import (
 from sodm.estimators.trees import TreeClassifier
 from sodm.problem.pairs import spread_over_pairs
 from sodm.problem.problem import Problem
+from sodm.problem.row_types import Rows
 from sodm.training.regions import Regions
 from sodm.training.trained import Trained
 from sodm.trees import systems
@@ -74,7 +75,7 @@ class DCClassifier(TreeClassifier):
             at = order[np.searchsorted(kept, self.support_, sorter=order)]
             self._region_of_support = trained.region_of_row[at]
 
-    def _decide(self, X: Any) -> NDArray[np.float64]:
+    def _decide(self, X: Rows) -> NDArray[np.float64]:
         if self._regions is None:
             return super()._decide(X)
         kernel = self._evaluator()

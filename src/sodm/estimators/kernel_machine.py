@@ -11,7 +11,7 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,12 +22,13 @@ from sklearn.utils import Tags
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from sodm import _core
 from sodm.engines.base import Engine
 from sodm.estimators import defaults
 from sodm.estimators.memory import cache_bytes
 from sodm.estimators.parameters import check_choice, check_flag, check_integer, check_number
 from sodm.estimators.progress import make_progress
-from sodm.estimators.seed import seed_for
+from sodm.estimators.seed import RandomState, seed_for
 from sodm.estimators.threads import threads_for
 from sodm.problem.array_rows import as_row_set
 from sodm.problem.csr import check_sparse
@@ -40,6 +41,7 @@ from sodm.problem.pairs import linear_coefficients
 from sodm.problem.problem import Problem
 from sodm.problem.query_blocks import query_blocks
 from sodm.problem.row_set import RowSet
+from sodm.problem.row_types import MatrixLike, Rows
 from sodm.problem.rows import canonical
 from sodm.solvers.exact import violation_tolerance
 from sodm.solvers.result import SolveResult
@@ -50,7 +52,7 @@ from sodm.training.trained import Trained, Trainer
 FLOATS = [np.float64, np.float32]
 
 KernelName = str | Callable[[Any, Any], Any]
-Checked = tuple[Any, NDArray[Any], NDArray[np.float64], KernelName]  # rows, y, weights, kernel
+Checked = tuple[Rows, NDArray[Any], NDArray[np.float64], KernelName]  # rows, y, weights, kernel
 
 
 class Handle:
@@ -85,7 +87,7 @@ class KernelMachine(BaseEstimator):
         cache_size: float | str = "auto",
         precision: Literal["single", "double"] = "single",
         warm_start: bool = False,
-        random_state: Any = None,
+        random_state: RandomState = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -111,7 +113,7 @@ class KernelMachine(BaseEstimator):
 
     @abstractmethod
     def _state_problem(
-        self, X: Any, y: NDArray[Any], weights: NDArray[np.float64], kernel: KernelName
+        self, X: Rows | RowSet, y: NDArray[Any], weights: NDArray[np.float64], kernel: KernelName
     ) -> tuple[Problem, NDArray[np.int64]]:
         """The training problem, and which rows of X are left in it."""
 
@@ -127,14 +129,14 @@ class KernelMachine(BaseEstimator):
 
     def _fit_rows(
         self,
-        rows: Any,
+        rows: Rows | RowSet,
         y: NDArray[Any],
         weights: NDArray[np.float64],
         kernel: KernelName | None = None,
         *,
         engine: Engine | None = None,
         evaluation: Evaluation | None = None,
-    ) -> Any:
+    ) -> Self:
         """Fit to rows that have been checked, wherever they are.
 
         Parameters
@@ -173,7 +175,7 @@ class KernelMachine(BaseEstimator):
             evaluation=evaluation,
         )
 
-    def _rows_and_kernel(self, X: Any) -> tuple[Any, KernelName]:
+    def _rows_and_kernel(self, X: Any) -> tuple[MatrixLike, KernelName]:
         """X and the kernel; where rows are objects for a kernel that is a function, their numbers and a
         kernel that knows them."""
         objects = objects_of(self.kernel, X)
@@ -202,7 +204,7 @@ class KernelMachine(BaseEstimator):
         if isinstance(self._machines, dict):
             self._machines = LocalMachines.of_plain(self._machines)
 
-    def _with_weight(self, X: Any, kept: NDArray[np.int64]) -> RowSet:
+    def _with_weight(self, X: Rows | RowSet, kept: NDArray[np.int64]) -> RowSet:
         """The rows that have weight; of a precomputed kernel, its matrix among them, checked."""
         rows = as_row_set(X)
         rows = rows if len(kept) == rows.shape[0] else rows.select(kept)
@@ -225,7 +227,7 @@ class KernelMachine(BaseEstimator):
             offset=offset,
         )
 
-    def _support_places(self, rows: Any, kept: NDArray[np.int64]) -> NDArray[np.int64] | None:
+    def _support_places(self, rows: RowSet, kept: NDArray[np.int64]) -> NDArray[np.int64] | None:
         """Where the support vectors of the last fit are among these rows; None if they are not there."""
         if not hasattr(self, "dual_coef_") or self._machines is not None:
             return None  # where regions correct a machine, its coefficients are no start for theirs
@@ -293,12 +295,12 @@ class KernelMachine(BaseEstimator):
         )
         return self._decide(canonical(X)) + self.intercept_
 
-    def _decide(self, X: Any) -> NDArray[np.float64]:
+    def _decide(self, X: Rows) -> NDArray[np.float64]:
         """f(x) of each problem without the intercept, shape (n, n_problems)."""
         kernel = self._evaluator()
         if kernel.kernel.name == "linear":
-            rows = core_rows(X, None, None, 0.0, kernel.n_threads)  # a row's bits do not depend on the others
-            return rows.decisions(np.ascontiguousarray(self.coef_, dtype=np.float64)).T
+            linear = core_rows(X, None, None, 0.0, kernel.n_threads)  # a row's bits depend on no other row
+            return linear.decisions(np.ascontiguousarray(self.coef_, dtype=np.float64)).T
         if len(self.support_) == 0:  # all targets were in the zone around their mean
             return np.zeros((X.shape[0], self._n_problems))
         support, coefficients, made_dense = self.support_vectors_, self.dual_coef_, False
@@ -318,12 +320,16 @@ class KernelMachine(BaseEstimator):
         return len(self.dual_coef_)
 
     def _sums(
-        self, kernel: KernelEvaluator, X: Any, support: Any, coefficients: NDArray[np.float64]
+        self,
+        kernel: KernelEvaluator,
+        X: Rows,
+        support: Rows | _core.Points,
+        coefficients: NDArray[np.float64],
     ) -> NDArray[np.float64]:
         """sum_j coefficients[c, j] k(x_j, x), shape (n, n_problems), of all support vectors."""
         return kernel.apply(X, support, coefficients.T)
 
-    def _prepare(self, kernel: KernelEvaluator) -> tuple[Any, NDArray[np.int64]]:
+    def _prepare(self, kernel: KernelEvaluator) -> tuple[_core.Points, NDArray[np.int64]]:
         """Support vectors as the core takes them, once, and their order there.
 
         Sums in single precision depend on the order, so it is one by values alone, as in the fit.
@@ -365,7 +371,7 @@ class KernelMachine(BaseEstimator):
         if not isinstance(self.verbose, bool | np.bool_):
             check_integer("verbose", self.verbose, ">= 0", lambda v: v >= 0)
 
-    def _check_kernel_matrix(self, X: Any) -> Any:
+    def _check_kernel_matrix(self, X: Rows) -> Rows:
         if self.kernel != "precomputed":
             return X
         if sparse.issparse(X):
@@ -436,7 +442,7 @@ def _scalar_if_one(values: NDArray[Any]) -> Any:
     return values[0].item() if len(values) == 1 else np.asarray(values)
 
 
-def _equal(A: Any, B: Any) -> bool:
+def _equal(A: Rows, B: Rows) -> bool:
     """Whether two sets of rows are the same, values and shape."""
     if A.shape != B.shape or sparse.issparse(A) != sparse.issparse(B):
         return False

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Literal, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import validate_data
@@ -21,12 +21,14 @@ from sodm.estimators.linear_lam import automatic_lam
 from sodm.estimators.linear_machine import LinearMachine
 from sodm.estimators.linear_rows import ROWS
 from sodm.estimators.parameters import check_choice, check_integer, check_number
+from sodm.estimators.seed import RandomState
 from sodm.estimators.shared_parameters import LINEAR, LinearParameters, shows_all_parameters
 from sodm.estimators.threads import threads_for
-from sodm.estimators.weights import check_sample_weight, class_weights
+from sodm.estimators.weights import ClassWeight, check_sample_weight, class_weights
 from sodm.problem.csr import check_sparse
 from sodm.problem.linear import ChunkedRows, QuadraticRows, RowMaker, RowSums, RowsWithPast
 from sodm.problem.losses import LOSSES, Loss, make_loss
+from sodm.problem.row_types import MatrixLike, Rows
 from sodm.solvers.linear_solver import LinearSettings, Start
 from sodm.training.linear import SOLVERS, LinearTrained, choose_solver
 
@@ -158,8 +160,8 @@ class LinearODMClassifier(ClassifierMixin, LinearMachine):
         n_landmarks: int = 50,
         steps_per_node: int | Literal["auto"] = "auto",
         radius: float | Literal["auto"] = "auto",
-        class_weight: Any = None,
-        random_state: Any = None,
+        class_weight: ClassWeight = None,
+        random_state: RandomState = None,
         **shared: Unpack[LinearParameters],
     ) -> None:
         super().__init__(upsilon=upsilon, **shared)
@@ -179,7 +181,12 @@ class LinearODMClassifier(ClassifierMixin, LinearMachine):
     # --------------------------------------------------------------------------------------------- fit
 
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, eval_set: tuple[Any, Any] | None = None
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        eval_set: tuple[MatrixLike, ArrayLike] | None = None,
     ) -> LinearODMClassifier:
         """Fit the machine.
 
@@ -219,7 +226,11 @@ class LinearODMClassifier(ClassifierMixin, LinearMachine):
 
     @available_if(_has_partial_fit)
     def partial_fit(
-        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> LinearODMClassifier:
         """Fit to these rows together with those of all earlier calls, which need not be kept.
 
@@ -279,12 +290,12 @@ class LinearODMClassifier(ClassifierMixin, LinearMachine):
         self,
         chunks: Any,
         *,
-        classes: Any = None,
+        classes: ArrayLike | None = None,
         label: str | None = None,
         features: Sequence[str] | None = None,
         weight: str | None = None,
         batch_rows: int = 65_536,
-        eval_set: tuple[Any, Any] | None = None,
+        eval_set: tuple[MatrixLike, ArrayLike] | None = None,
     ) -> LinearODMClassifier:
         """Fit to rows that do not fit into memory, going over them a handful of times.
 
@@ -400,7 +411,7 @@ class LinearODMClassifier(ClassifierMixin, LinearMachine):
         source: RowSums,
         maker: RowMaker,
         start: Start,
-        eval_set: tuple[Any, Any] | None,
+        eval_set: tuple[MatrixLike, ArrayLike] | None,
         solver: str | None = None,
     ) -> None:
         """Train on these rows, here or elsewhere, and copy what was found; `solver` beats the parameter."""
@@ -422,7 +433,7 @@ class LinearODMClassifier(ClassifierMixin, LinearMachine):
 
     # ---------------------------------------------------------------------------------------- decisions
 
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
+    def decision_function(self, X: MatrixLike) -> NDArray[np.float64]:
         """The values <coef, x> + intercept.
 
         Parameters
@@ -437,7 +448,7 @@ class LinearODMClassifier(ClassifierMixin, LinearMachine):
         values = self._values(X)
         return values[:, 0] if values.shape[1] == 1 else values
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: MatrixLike) -> NDArray[Any]:
         """The class of each row of X.
 
         Parameters
@@ -471,10 +482,10 @@ class LinearODMClassifier(ClassifierMixin, LinearMachine):
         for name in ("epochs", "n_partitions", "n_landmarks"):
             check_integer(name, getattr(self, name), ">= 1", lambda v: v >= 1)
 
-    def _check_rows(self, X: Any, y: Any, *, reset: bool = True) -> tuple[Any, NDArray[Any]]:
+    def _check_rows(self, X: MatrixLike, y: ArrayLike, *, reset: bool = True) -> tuple[Rows, NDArray[Any]]:
         """Rows as the core takes them, and one label for each."""
-        X, y = validate_data(self, check_sparse(X), y, reset=reset, **ROWS)
-        return self._finite(X), y
+        rows, labels = validate_data(self, check_sparse(X), y, reset=reset, **ROWS)
+        return self._finite(rows), labels
 
     def _name_of(self, problem: int) -> str:
         return f"class {self.classes_[problem]!r}"

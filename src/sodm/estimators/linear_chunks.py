@@ -12,9 +12,10 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 from sodm.data.chunks import Chunk, read_ahead
 from sodm.estimators.labels import encode, find_classes
 from sodm.estimators.linear_labels import encode_known
-from sodm.estimators.weights import check_sample_weight, class_weights
+from sodm.estimators.weights import ClassWeight, check_sample_weight, class_weights
 from sodm.problem.linear import MemoryRows, RowMaker
 from sodm.problem.linear.chunked import GONE
+from sodm.problem.row_types import MatrixLike, Rows
 
 Array = NDArray[np.float64]
 Passes = Callable[[], Iterable[Chunk]]
@@ -26,7 +27,7 @@ class RowsOfChunks:
     `check(X, first)` returns the rows of a chunk as the core takes them, or raises.
     """
 
-    def __init__(self, passes: Passes, maker: RowMaker, check: Callable[[Any, bool], Any]) -> None:
+    def __init__(self, passes: Passes, maker: RowMaker, check: Callable[[MatrixLike, bool], Rows]) -> None:
         self.passes, self.maker, self.check = passes, maker, check
         self.first = True
 
@@ -56,7 +57,7 @@ class RowsOfChunks:
 
 
 def survey(
-    passes: Passes, classes: NDArray[Any] | None, class_weight: Any
+    passes: Passes, classes: NDArray[Any] | None, class_weight: ClassWeight
 ) -> tuple[NDArray[Any], Array | None]:
     """The classes and the factors of their weights, from a pass over the labels where that is needed.
 

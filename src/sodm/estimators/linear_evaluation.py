@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
@@ -14,12 +13,15 @@ from sodm.estimators.kernel_machine import FLOATS
 from sodm.estimators.labels import encode
 from sodm.problem.csr import check_sparse
 from sodm.problem.linear import RowMaker, core_rows
+from sodm.problem.row_types import MatrixLike
 from sodm.problem.rows import canonical
 
 Array = NDArray[np.float64]
 
 
-def accuracy_on(eval_set: tuple[Any, Any], n_features: int, maker: RowMaker) -> Callable[[Array], float]:
+def accuracy_on(
+    eval_set: tuple[MatrixLike, ArrayLike], n_features: int, maker: RowMaker
+) -> Callable[[Array], float]:
     """A function from weights to the accuracy on the rows (X, y)."""
     X, y = eval_set
     X = check_array(check_sparse(X), accept_sparse="csr", dtype=FLOATS, accept_large_sparse=True)

@@ -26,6 +26,7 @@ from sodm.estimators.threads import threads_for
 from sodm.problem.csr import check_sparse
 from sodm.problem.linear import RowSums, core_rows
 from sodm.problem.losses import Loss
+from sodm.problem.row_types import MatrixLike, Rows
 from sodm.solvers.linear_solver import LinearSettings, Start
 from sodm.training.linear import LinearContext, LinearTrained, train_linear
 
@@ -95,7 +96,7 @@ class LinearMachine(BaseEstimator):
 
     # ------------------------------------------------------------------------------------------- values
 
-    def _values(self, X: Any) -> Array:
+    def _values(self, X: MatrixLike) -> Array:
         """<coef, x> + intercept, shape (n, n_problems)."""
         check_is_fitted(self)
         X = self._finite(validate_data(self, check_sparse(X), reset=False, **ROWS))
@@ -133,12 +134,12 @@ class LinearMachine(BaseEstimator):
         passes = chunk_factory(chunks, features=features, **columns)
         return passes, passes if callable(chunks) else chunk_factory(chunks, features=(), **columns)
 
-    def _check_chunk(self, X: Any, first: bool) -> Any:
+    def _check_chunk(self, X: MatrixLike, first: bool) -> Rows:
         """The rows of a chunk, which may be few, as the core takes them."""
         validate_data(self, X, skip_check_array=True, reset=first)
         return self._finite(check_array(check_sparse(X), **ROWS))
 
-    def _finite(self, X: Any) -> Any:
+    def _finite(self, X: MatrixLike) -> Rows:
         """X as the core takes it; refuses NaN and infinity."""
         return finite_rows(X, threads_for(self.n_jobs), type(self).__name__)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
 from sklearn.utils import Tags, check_array
 from sklearn.utils.validation import check_consistent_length, validate_data
@@ -23,6 +23,7 @@ from sodm.problem.csr import check_sparse
 from sodm.problem.linear import ChunkedRows, RowSums
 from sodm.problem.linear.targets import TargetMaker, TargetRows, TargetSums
 from sodm.problem.losses import TargetLoss
+from sodm.problem.row_types import MatrixLike
 from sodm.solvers.linear_solver import LinearSettings, Start
 from sodm.training.linear import LinearTrained
 
@@ -105,7 +106,7 @@ class LinearODMRegressor(RegressorMixin, LinearMachine):
 
     # --------------------------------------------------------------------------------------------- fit
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LinearODMRegressor:
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> LinearODMRegressor:
         """Fit the machine.
 
         Parameters
@@ -229,7 +230,7 @@ class LinearODMRegressor(RegressorMixin, LinearMachine):
 
     # ------------------------------------------------------------------------------------------- values
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: MatrixLike) -> Array:
         """The values <coef, x> + intercept.
 
         Parameters

@@ -9,6 +9,7 @@ from scipy import sparse
 from sklearn.utils import assert_all_finite
 
 from sodm.problem.linear import core_rows
+from sodm.problem.row_types import MatrixLike, Rows
 from sodm.problem.rows import canonical
 
 # How scikit-learn is to check rows; that they are finite is checked by the core, which is much faster.
@@ -20,10 +21,10 @@ ROWS: dict[str, Any] = {
 }
 
 
-def finite_rows(X: Any, n_threads: int, machine: str) -> Any:
+def finite_rows(X: MatrixLike, n_threads: int, machine: str) -> Rows:
     """X as the core takes it; refuses NaN and infinity."""
-    X = canonical(X)
-    if not core_rows(X, None, None, 0.0, n_threads).finite():
-        values = X.data if sparse.issparse(X) else X
+    rows = canonical(X)
+    if not core_rows(rows, None, None, 0.0, n_threads).finite():
+        values = rows.data if sparse.issparse(rows) else rows
         assert_all_finite(values, input_name="X", estimator_name=machine)
-    return X
+    return rows

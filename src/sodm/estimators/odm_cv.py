@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Literal, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 
 from sodm.estimators import defaults
@@ -15,8 +15,9 @@ from sodm.estimators.odm import ODMClassifier
 from sodm.estimators.search_base import KernelSearch, Stated, given
 from sodm.estimators.shared_parameters import SEARCH, SearchParameters, shows_all_parameters
 from sodm.estimators.sodm import SODMClassifier
-from sodm.estimators.weights import class_weights
+from sodm.estimators.weights import ClassWeight, class_weights
 from sodm.problem.losses import make_loss
+from sodm.problem.row_types import MatrixLike, Rows
 from sodm.search.calibrate import Calibrator, first_is, fit_calibrator
 from sodm.search.classes import ClassTarget
 from sodm.search.evaluate import Field, evaluate
@@ -110,7 +111,7 @@ class ODMClassifierCV(ClassifierMixin, KernelSearch):
         thetas: Literal["auto"] | Sequence[float] = "auto",
         intercepts: Literal["auto"] | Sequence[bool] = "auto",
         loss: Literal["odm", "hinge"] = "odm",
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         **shared: Unpack[SearchParameters],
     ) -> None:
         super().__init__(upsilon=upsilon, **shared)
@@ -120,7 +121,13 @@ class ODMClassifierCV(ClassifierMixin, KernelSearch):
         self.class_weight = class_weight
 
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, **params: Any
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
+        **params: Any,
     ) -> ODMClassifierCV:
         """Search, fit the machine with the best parameters, and calibrate its probabilities.
 
@@ -144,7 +151,7 @@ class ODMClassifierCV(ClassifierMixin, KernelSearch):
         return self._search(X, y, sample_weight, groups, params)
 
     def _state(
-        self, X: Any, y: NDArray[Any], weights: Array, weighted_out: bool, score_params: dict[str, Any]
+        self, X: Rows, y: NDArray[Any], weights: Array, weighted_out: bool, score_params: dict[str, Any]
     ) -> Stated:
         classes, codes = np.unique(y, return_inverse=True)
         self._check_classes(classes, weighted_out)
@@ -189,11 +196,11 @@ class ODMClassifierCV(ClassifierMixin, KernelSearch):
 
     # ---------------------------------------------------------------------------------------- decisions
 
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
+    def decision_function(self, X: MatrixLike) -> NDArray[np.float64]:
         """The values f(x) of the machine, see `ODMClassifier.decision_function`."""
         return self._fitted_machine().decision_function(X)
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: MatrixLike) -> NDArray[np.float64]:
         """Calibrated probabilities of the classes, shape (n_samples, n_classes), in the order of `classes_`.
 
         The most probable class is the one that `predict` gives, unless there is a `class_weight`: then

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
 from sklearn.utils import Tags
 
@@ -15,6 +15,7 @@ from sodm.estimators.search_base import KernelSearch, Stated
 from sodm.estimators.shared_parameters import SEARCH, SearchParameters, shows_all_parameters
 from sodm.estimators.sodm_regressor import SODMRegressor
 from sodm.problem.losses import TargetLoss
+from sodm.problem.row_types import MatrixLike, Rows
 from sodm.problem.targets import root_mean_squares, units_of
 from sodm.search.numbers import NumberTarget, score_of
 from sodm.search.settings import Setting
@@ -98,7 +99,13 @@ class ODMRegressorCV(RegressorMixin, KernelSearch):
         self.fit_intercept = fit_intercept
 
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, **params: Any
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
+        **params: Any,
     ) -> ODMRegressorCV:
         """Search, and fit the machine with the best parameters.
 
@@ -121,7 +128,7 @@ class ODMRegressorCV(RegressorMixin, KernelSearch):
         return self._search(X, y, sample_weight, groups, params)
 
     def _state(
-        self, X: Any, y: NDArray[Any], weights: Array, weighted_out: bool, score_params: dict[str, Any]
+        self, X: Rows, y: NDArray[Any], weights: Array, weighted_out: bool, score_params: dict[str, Any]
     ) -> Stated:
         if len(y) < 2:
             raise ValueError(f"{type(self).__name__} needs two or more rows to search on, got n_samples = 1.")

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
@@ -18,6 +18,8 @@ from sodm.estimators.threads import threads_for
 from sodm.estimators.weights import check_sample_weight
 from sodm.problem.csr import check_sparse
 from sodm.problem.problem import Problem
+from sodm.problem.row_set import RowSet
+from sodm.problem.row_types import MatrixLike, Rows
 from sodm.problem.rows import canonical
 from sodm.problem.targets import FoldedTargets, TargetProblem, fold_targets, target_problem
 from sodm.solvers.result import SolveResult
@@ -43,7 +45,9 @@ class KernelMachineRegressor(RegressorMixin, KernelMachine):
 
     # --------------------------------------------------------------------------------------------- fit
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> KernelMachineRegressor:
+    def fit(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> KernelMachineRegressor:
         """Fit the machine.
 
         Parameters
@@ -64,7 +68,7 @@ class KernelMachineRegressor(RegressorMixin, KernelMachine):
         with unchanged_on_failure(self):
             return self._fit_rows(*self._check_data(X, y, sample_weight))
 
-    def _check_data(self, X: Any, y: Any, sample_weight: Any) -> Checked:
+    def _check_data(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None) -> Checked:
         """Rows, targets of shape (n,) or (n, n_targets), weights and kernel, checked with the parameters."""
         self._check_parameters()
         X, kernel = self._rows_and_kernel(X)
@@ -82,7 +86,7 @@ class KernelMachineRegressor(RegressorMixin, KernelMachine):
         return X, np.asarray(y, dtype=np.float64), check_sample_weight(sample_weight, X.shape[0]), kernel
 
     def _state_problem(
-        self, X: Any, y: NDArray[Any], weights: Array, kernel: KernelName
+        self, X: Rows | RowSet, y: NDArray[Any], weights: Array, kernel: KernelName
     ) -> tuple[TargetProblem, NDArray[np.int64]]:
         """Leave out rows of weight zero and fold repeats; which rows of X are left is returned too."""
         kept = np.flatnonzero(weights)
@@ -133,7 +137,7 @@ class KernelMachineRegressor(RegressorMixin, KernelMachine):
 
     # ------------------------------------------------------------------------------------------- values
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: MatrixLike) -> Array:
         """The values f(x) for each row of X.
 
         Parameters

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import get_scorer
@@ -26,10 +26,11 @@ from sodm.estimators import defaults
 from sodm.estimators.kernel_machine import unchanged_on_failure
 from sodm.estimators.memory import cache_bytes
 from sodm.estimators.parameters import check_choice, check_number
-from sodm.estimators.seed import seed_for
+from sodm.estimators.seed import RandomState, seed_for
 from sodm.estimators.threads import threads_for
 from sodm.problem.kernels import Kernel, resolve_gamma
 from sodm.problem.losses import Loss
+from sodm.problem.row_types import MatrixLike, Rows
 from sodm.search.evaluate import Field
 from sodm.search.grid import GAMMAS, LAMS, Grid
 from sodm.search.halving import Outcome, search
@@ -80,7 +81,7 @@ class KernelSearch(BaseEstimator):
         tol: float = defaults.TOL,
         cache_size: float | str = "auto",
         time_limit: float | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -106,7 +107,7 @@ class KernelSearch(BaseEstimator):
 
     @abstractmethod
     def _state(
-        self, X: Any, y: NDArray[Any], weights: Array, weighted_out: bool, score_params: dict[str, Any]
+        self, X: Rows, y: NDArray[Any], weights: Array, weighted_out: bool, score_params: dict[str, Any]
     ) -> Stated:
         """What is to be learnt of the rows with weight; `weighted_out` if there are others."""
 
@@ -119,12 +120,19 @@ class KernelSearch(BaseEstimator):
 
     # --------------------------------------------------------------------------------------------- fit
 
-    def _search(self, X: Any, y: Any, sample_weight: Any, groups: Any, params: dict[str, Any]) -> Self:
+    def _search(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None,
+        groups: ArrayLike | None,
+        params: dict[str, Any],
+    ) -> Self:
         with unchanged_on_failure(self):
             self._check_parameters(groups)
             return self._fit(X, y, sample_weight, params if groups is None else {"groups": groups, **params})
 
-    def _check_parameters(self, groups: Any) -> None:
+    def _check_parameters(self, groups: ArrayLike | None) -> None:
         if self.refit is not False and self.refit not in ("auto", "exact", "scalable"):
             raise ValueError(
                 f"refit must be one of 'auto', 'exact', 'scalable', or False, got {self.refit!r}."
@@ -137,18 +145,21 @@ class KernelSearch(BaseEstimator):
                 "such as cv=GroupKFold(5)."
             )
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, params: dict[str, Any]) -> Self:
+    def _fit(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None, params: dict[str, Any]
+    ) -> Self:
         began = time.monotonic()
-        X_given, y_given = X, y
-        X, y, weights, kernel = self._machine({}, 0, None)._check_data(X, y, sample_weight)
-        validate_data(self, X_given, skip_check_array=True)
+        checked, labels, weights, kernel = self._machine({}, 0, None)._check_data(X, y, sample_weight)
+        validate_data(self, X, skip_check_array=True)
         routed = process_routing(self, "fit", **params) if params else None
         kept = np.flatnonzero(weights)
-        weighted_out = len(kept) < len(y)
-        rows = X if not weighted_out else (X[np.ix_(kept, kept)] if self._precomputed() else X[kept])
+        weighted_out = len(kept) < len(labels)
+        rows = checked
+        if weighted_out:
+            rows = checked[np.ix_(kept, kept)] if self._precomputed() else checked[kept]
         for_scorer = dict(routed.scorer.score) if routed is not None and self.scoring is not None else {}
         for_scorer = {name: np.asarray(value)[kept] for name, value in for_scorer.items()}
-        stated = self._state(rows, y[kept], weights[kept], weighted_out, for_scorer)
+        stated = self._state(rows, labels[kept], weights[kept], weighted_out, for_scorer)
         groups = routed.splitter.split.get("groups") if routed is not None else None
         seed, limit = seed_for(self.random_state), self.time_limit
         stages = plan(
@@ -177,7 +188,7 @@ class KernelSearch(BaseEstimator):
             left = None if limit is None else max(0.05, limit - (time.monotonic() - began))
             machine = self._machine(self.best_params_, len(kept), left)
             started = time.perf_counter()
-            self.best_estimator_ = machine.fit(X_given, y_given, sample_weight)
+            self.best_estimator_ = machine.fit(X, y, sample_weight)
             self.refit_time_ = time.perf_counter() - started
             lam = outcome.best.lam
             self._report(f"fitted to {len(kept):,} rows: lam {lam:.4g}, {self.refit_time_:.1f} s")
@@ -195,7 +206,7 @@ class KernelSearch(BaseEstimator):
 
     def _candidates(
         self,
-        rows: Any,
+        rows: Rows,
         weights: Array,
         middle: float,
         thetas: tuple[float, ...],
@@ -223,7 +234,7 @@ class KernelSearch(BaseEstimator):
 
     # ---------------------------------------------------------------------------------------- decisions
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: MatrixLike) -> NDArray[Any]:
         """What the machine fitted to all rows predicts for each row of X."""
         return self._fitted_machine().predict(X)
 

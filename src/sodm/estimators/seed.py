@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from functools import lru_cache
 from numbers import Integral
-from typing import Any
 
+import numpy as np
 from sklearn.utils import check_random_state
 
+RandomState = int | np.random.RandomState | None
 
-def seed_for(random_state: Any) -> int:
+
+def seed_for(random_state: RandomState) -> int:
     """A seed: the same one each time for a number, and for None, which is 0; an instance is drawn from.
 
     Examples

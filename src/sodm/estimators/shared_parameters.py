@@ -8,9 +8,13 @@ the docstring of a class, so that users, scikit-learn and the documentation find
 from __future__ import annotations
 
 import inspect
+import os
 import re
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypedDict, TypeVar
+
+from sodm.estimators.seed import RandomState
+from sodm.estimators.weights import ClassWeight
 
 Class = TypeVar("Class", bound=type)
 
@@ -28,7 +32,7 @@ class MachineParameters(TypedDict, total=False):
     cache_size: float | str
     precision: Literal["single", "double"]
     warm_start: bool
-    random_state: Any
+    random_state: RandomState
     n_jobs: int | None
     verbose: int
 
@@ -40,7 +44,7 @@ class KernelMachineParameters(MachineParameters, total=False):
     fit_intercept: bool | Literal["auto"]
     theta: float
     loss: Literal["odm", "hinge"]
-    class_weight: Any
+    class_weight: ClassWeight
     multi_class: Literal["auto", "ovo", "ovr"]
     decision_function_shape: Literal["ovr", "ovo"]
 
@@ -80,7 +84,7 @@ class SearchParameters(TypedDict, total=False):
     tol: float
     cache_size: float | str
     time_limit: float | None
-    random_state: Any
+    random_state: RandomState
     n_jobs: int | None
     verbose: int
 
@@ -93,7 +97,7 @@ class TreeParameters(KernelMachineParameters, total=False):
     time_limit: float | None
     refine: bool
     budget: int | None
-    checkpoint_dir: Any
+    checkpoint_dir: str | os.PathLike[str] | None
     local_solver: Literal["auto", "newton", "dcd"]
 
 

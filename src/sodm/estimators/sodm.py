@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Literal, Unpack
+from typing import Literal, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from sodm.estimators.shared_parameters import (
 )
 from sodm.estimators.trees import PilotedTreeClassifier
 from sodm.problem.problem import Problem
+from sodm.problem.row_types import Rows
 from sodm.training.trained import Trained, Trainer
 from sodm.trees import systems
 from sodm.trees.stop import StopRule
@@ -150,7 +151,7 @@ class SODMClassifier(PilotedTreeClassifier):
         self.intercept_ = np.zeros(len(coefficients))
         self.n_support_ = np.bincount(problem.codes[where], minlength=len(self.classes_)).astype(np.int32)
 
-    def _decide(self, X: Any) -> NDArray[np.float64]:
+    def _decide(self, X: Rows) -> NDArray[np.float64]:
         if self._machines is None:
             return super()._decide(X)
         kernel = self._evaluator()

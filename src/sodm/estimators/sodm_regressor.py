@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Unpack
+from typing import Literal, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from sodm.estimators.shared_parameters import (
     shows_all_parameters,
 )
 from sodm.problem.problem import Problem
+from sodm.problem.row_types import Rows
 from sodm.problem.targets import TargetProblem
 from sodm.training.context import Context, Evaluation, Progress
 from sodm.training.exact import ExactTrainer
@@ -147,7 +148,7 @@ class SODMRegressor(KernelMachineRegressor):
             coefficients=trained.machines.coefficients * unit,
         )
 
-    def _decide(self, X: Any) -> NDArray[np.float64]:
+    def _decide(self, X: Rows) -> NDArray[np.float64]:
         if self._machines is None:
             return super()._decide(X)
         kernel = self._evaluator()

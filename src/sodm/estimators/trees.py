@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from dataclasses import replace
 from typing import Any, Literal, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import validate_data
 
 from sodm.engines.base import Engine
@@ -17,6 +18,7 @@ from sodm.estimators.parameters import check_choice, check_flag, check_integer, 
 from sodm.estimators.shared_parameters import KernelMachineParameters, TreeParameters
 from sodm.problem.csr import check_sparse
 from sodm.problem.problem import Problem
+from sodm.problem.row_types import MatrixLike
 from sodm.problem.rows import canonical
 from sodm.training.context import CheckpointFolder, Context, Evaluation, Progress
 from sodm.training.trained import Trained
@@ -43,7 +45,7 @@ class TreeClassifier(KernelMachineClassifier):
         time_limit: float | None = None,
         refine: bool = False,
         budget: int | None = None,
-        checkpoint_dir: Any = None,
+        checkpoint_dir: str | os.PathLike[str] | None = None,
         local_solver: Literal["auto", "newton", "dcd"] = "auto",
         **shared: Unpack[KernelMachineParameters],
     ) -> None:
@@ -56,7 +58,9 @@ class TreeClassifier(KernelMachineClassifier):
         self.checkpoint_dir = checkpoint_dir
         self.local_solver = local_solver
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, eval_set: Any = None) -> TreeClassifier:
+    def fit(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None, eval_set: Any = None
+    ) -> TreeClassifier:
         """Fit the machine.
 
         Parameters

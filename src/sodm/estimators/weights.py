@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
 from sodm.estimators.parameters import check_number
 
+ClassWeight = Mapping[Any, float] | Literal["balanced"] | None  # factors by label
 
-def check_sample_weight(sample_weight: Any, n: int) -> NDArray[np.float64]:
+
+def check_sample_weight(sample_weight: ArrayLike | None, n: int) -> NDArray[np.float64]:
     """One weight >= 0 per row, not all of them zero; None is 1 for every row, a number the same for all."""
     if sample_weight is None:
         return np.ones(n)
@@ -30,7 +33,7 @@ def check_sample_weight(sample_weight: Any, n: int) -> NDArray[np.float64]:
 
 
 def class_weights(
-    class_weight: Any, classes: NDArray[Any], codes: NDArray[np.int64], weights: NDArray[np.float64]
+    class_weight: ClassWeight, classes: NDArray[Any], codes: NDArray[np.int64], weights: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """One positive factor per class.
 

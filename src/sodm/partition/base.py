@@ -15,6 +15,7 @@ from sodm.problem.array_rows import as_row_set
 from sodm.problem.evaluator import KernelEvaluator
 from sodm.problem.kernels import Kernel
 from sodm.problem.row_set import RowSet
+from sodm.problem.row_types import Rows
 
 RandomState = int | np.random.RandomState | None
 
@@ -28,7 +29,7 @@ class KernelLike(Protocol):
     def apply(self, A: Any, B: Any, V: NDArray[np.float64]) -> NDArray[np.float64]:
         """The product K(A, B) V."""
 
-    def diag(self, A: Any) -> NDArray[np.float64]:
+    def diag(self, A: Rows) -> NDArray[np.float64]:
         """The values k(x, x)."""
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sodm import _core
 from sodm.partition.base import KernelLike
+from sodm.problem.row_set import RowSet
+from sodm.problem.row_types import Rows
 
 # Kernel values held at a time: 32 MB of doubles.
 _VALUES = 2**22
@@ -37,40 +38,42 @@ class Basis:
 
     kernel: KernelLike
     rows: NDArray[np.intp]
-    points: Any
+    points: Rows | None
 
     @classmethod
-    def of(cls, kernel: KernelLike, X: Any, rows: NDArray[np.intp]) -> Basis:
+    def of(cls, kernel: KernelLike, X: Rows | RowSet, rows: NDArray[np.intp]) -> Basis:
         return cls(kernel, rows, None if is_precomputed(kernel) else X[rows])
 
-    def block(self, X: Any) -> NDArray[np.float64]:
+    def block(self, X: Rows) -> NDArray[np.float64]:
         """K(X, basis)."""
         if is_precomputed(self.kernel):
             return self.kernel.block(X[:, self.rows], None)
         return self.kernel.block(X, self.points)
 
-    def apply(self, X: Any, V: NDArray[np.float64]) -> NDArray[np.float64]:
+    def apply(self, X: Rows, V: NDArray[np.float64]) -> NDArray[np.float64]:
         """K(X, basis) V."""
         if is_precomputed(self.kernel):
             return self.kernel.apply(X[:, self.rows], self.points, V)
         return self.kernel.apply(X, self.points, V)
 
-    def gram(self, X: Any) -> NDArray[np.float64]:
+    def gram(self, X: Rows | RowSet) -> NDArray[np.float64]:
         """K(basis, basis), from the data set the basis was taken from."""
         return self.block(X[self.rows])
 
 
-def diagonal(kernel: KernelLike, X: Any, rows: NDArray[np.intp]) -> NDArray[np.float64]:
+def diagonal(kernel: KernelLike, X: Rows | RowSet, rows: NDArray[np.intp]) -> NDArray[np.float64]:
     """k(x, x) of these rows."""
     return kernel.diag(inside(kernel, X, rows))
 
 
-def inside(kernel: KernelLike, X: Any, rows: NDArray[np.intp]) -> Any:
+def inside(kernel: KernelLike, X: Rows | RowSet, rows: NDArray[np.intp]) -> Rows:
     """These rows as a data set of their own."""
     return X[rows][:, rows] if is_precomputed(kernel) else X[rows]
 
 
-def greedy_pivots(kernel: KernelLike, X: Any, rows: NDArray[np.intp], rank: int) -> NDArray[np.intp]:
+def greedy_pivots(
+    kernel: KernelLike, X: Rows | RowSet, rows: NDArray[np.intp], rank: int
+) -> NDArray[np.intp]:
     """Positions in `rows` of the pivots of a partial Cholesky factor of their Gram matrix.
 
     The first row is the first pivot, unless it is zero in feature space.

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from functools import partial
 from math import ceil
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +18,7 @@ from sodm.problem.evaluator import KernelEvaluator
 from sodm.problem.kernels import Kernel
 from sodm.problem.query_blocks import query_blocks
 from sodm.problem.row_set import RowSet
+from sodm.problem.row_types import Rows
 from sodm.problem.rows import canonical
 
 ROWS_PER_CELL = 200  # of the sample by which cells are found and counted
@@ -59,7 +59,7 @@ class _Sample:
     """Rows whose nearest cell is asked for again and again: prepared for the core once, since that takes as
     long as the products where features are many."""
 
-    def __init__(self, rows: Any, n_cells: int, n_threads: int) -> None:
+    def __init__(self, rows: Rows, n_cells: int, n_threads: int) -> None:
         self.rows = rows
         self._inner = KernelEvaluator(Kernel("linear"), "double", n_threads)
         most = max(1, VALUES_AT_ONCE // max(1, n_cells)) * rows.shape[1]
@@ -87,7 +87,7 @@ def _lloyd(sample: _Sample, n_cells: int, rng: np.random.RandomState) -> Cells:
     return cells
 
 
-def _means(sample: Any, nearest: NDArray[np.intp]) -> Any:
+def _means(sample: Rows, nearest: NDArray[np.intp]) -> Rows:
     """The mean of the rows of each cell that has any."""
     cells, nearest = np.unique(nearest, return_inverse=True)
     share = 1.0 / np.bincount(nearest)[nearest]
@@ -96,7 +96,7 @@ def _means(sample: Any, nearest: NDArray[np.intp]) -> Any:
     return canonical(means) if sparse.issparse(means) else np.asarray(means, dtype=np.float64)
 
 
-def _stack(pieces: list[Any]) -> Any:
+def _stack(pieces: list[Rows]) -> Rows:
     if sparse.issparse(pieces[0]):
         return sparse.csr_matrix(sparse.vstack(pieces))
     return np.concatenate(pieces)

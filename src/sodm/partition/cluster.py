@@ -24,6 +24,7 @@ from sodm.partition.kernel_kmeans import kernel_kmeans
 from sodm.problem.array_rows import as_row_set
 from sodm.problem.kernels import Kernel
 from sodm.problem.row_set import RowSet
+from sodm.problem.row_types import Rows
 
 
 class ClusterPartitioner(Partitioner):
@@ -129,7 +130,7 @@ class ClusterPartitioner(Partitioner):
             raise NotFittedError("ClusterPartitioner has no clusters yet: call split or cluster first.")
         basis, means, half_norms = self._basis, self._means, self._half_norms
 
-        def of(rows: Any) -> NDArray[np.intp]:
+        def of(rows: Rows) -> NDArray[np.intp]:
             nearest = np.empty(rows.shape[0], dtype=np.intp)
             for run in chunks(rows.shape[0], max(means.shape)):
                 # |phi(x) - c|^2 = k(x, x) - 2 <phi(x), c> + |c|^2; the first term is the same for all.

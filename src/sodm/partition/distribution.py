@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +15,7 @@ from threadpoolctl import threadpool_limits
 from sodm.partition.base import KernelLike, Partitioner, check_at_least_one
 from sodm.partition.dealing import deal, sample_rows
 from sodm.problem.row_set import RowSet
+from sodm.problem.row_types import Rows, is_sparse
 
 
 class DistributionPreservingPartitioner(Partitioner):
@@ -76,13 +76,13 @@ class DistributionPreservingPartitioner(Partitioner):
         return deal(self.clusters_, classes if self.balance_classes else alike, n_partitions, rng)
 
 
-def _nearest_centre(means: KMeans, rows: Any) -> NDArray[np.intp]:
+def _nearest_centre(means: KMeans, rows: Rows) -> NDArray[np.intp]:
     with threadpool_limits(limits=1):
         return means.predict(_narrow(rows)).astype(np.intp, copy=False)
 
 
-def _narrow(X: Any) -> Any:
+def _narrow(X: Rows) -> Rows:
     """CSR with 32-bit indices where they suffice: scikit-learn's k-means takes no others."""
-    if not sparse.issparse(X) or X.indices.dtype == np.int32 or X.nnz > np.iinfo(np.int32).max:
+    if not is_sparse(X) or X.indices.dtype == np.int32 or X.nnz > np.iinfo(np.int32).max:
         return X
     return sparse.csr_matrix((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)

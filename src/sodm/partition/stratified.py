@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,6 +10,7 @@ from sodm.partition.base import KernelLike, Partitioner, check_at_least_one, req
 from sodm.partition.basis import Basis, chunks, diagonal, greedy_pivots, inside
 from sodm.partition.dealing import deal, sample_rows
 from sodm.problem.row_set import RowSet
+from sodm.problem.row_types import Rows
 
 
 class StratifiedPartitioner(Partitioner):
@@ -122,7 +121,7 @@ def nearest_landmark(X: RowSet, kernel: KernelLike, landmarks: NDArray[np.intp])
     basis = Basis.of(kernel, X, landmarks)
     half_norms = diagonal(kernel, X, landmarks) / 2
 
-    def of(rows: Any) -> NDArray[np.intp]:
+    def of(rows: Rows) -> NDArray[np.intp]:
         nearest = np.empty(rows.shape[0], dtype=np.intp)
         for run in chunks(rows.shape[0], len(half_norms)):
             np.argmax(basis.block(rows[run]) - half_norms, axis=1, out=nearest[run])

@@ -13,6 +13,7 @@ from scipy import sparse
 from sodm import _core
 from sodm.problem.csr import check_csr, check_sparse
 from sodm.problem.row_set import Array, Index, RowSet
+from sodm.problem.row_types import Rows
 from sodm.problem.rows import csr_parts
 from sodm.problem.variance import array_variance
 
@@ -30,12 +31,12 @@ class ArrayRows(RowSet):
 
     in_memory = True
 
-    def __init__(self, values: Any) -> None:
+    def __init__(self, values: Rows) -> None:
         self.values = values
         self.shape = (int(values.shape[0]), int(values.shape[1]))
         self.sparse = sparse.issparse(values)
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: Index | slice) -> Rows:
         return self.values[index]
 
     def select(self, index: Index) -> ArrayRows:
@@ -46,12 +47,12 @@ class ArrayRows(RowSet):
     ) -> NDArray[Any]:
         return function(self.values) if own is None else function(self.values, own)
 
-    def sum_over_rows(self, function: Callable[[Any, Array], Array], coefficients: Array) -> Array:
+    def sum_over_rows(self, function: Callable[[Rows, Array], Array], coefficients: Array) -> Array:
         used = np.flatnonzero(np.any(coefficients != 0, axis=0))
         runs = (used[first : first + ROWS_AT_ONCE] for first in range(0, len(used), ROWS_AT_ONCE))
         return reduce(np.add, (function(self.values[run], coefficients[:, run]) for run in runs))
 
-    def gather(self) -> Any:
+    def gather(self) -> Rows:
         return self.values
 
     def find_repeats(

@@ -5,15 +5,14 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from sodm.problem.evaluator import KernelEvaluator
 from sodm.problem.kernels import Kernel
 from sodm.problem.query_blocks import query_blocks
+from sodm.problem.row_types import Rows, is_sparse
 
 BORDER = 1.3  # the second centre counts where its squared distance is less than so many times the first's
 VALUES_AT_ONCE = 2**20  # of the rows, and of their products with the centres, that a thread looks at
@@ -70,16 +69,16 @@ class Cells:
     ([0, 0, 1], [1.0, 0.5, 1.0])
     """
 
-    centres: Any
+    centres: Rows
 
     def __len__(self) -> int:
         return int(self.centres.shape[0])
 
-    def places(self, X: Any, n_threads: int = 1) -> Places:
+    def places(self, X: Rows, n_threads: int = 1) -> Places:
         """Where the rows of X are; of each row that depends on nothing but the row."""
         return places_of(self.look(X, n_threads))
 
-    def look(self, X: Any, n_threads: int = 1) -> NDArray[np.float64]:
+    def look(self, X: Rows, n_threads: int = 1) -> NDArray[np.float64]:
         """`places` as one table with a row for each row of X: nearest cell, second cell, share."""
         found = np.empty((X.shape[0], 3))
         inner = KernelEvaluator(Kernel("linear"), "double")
@@ -115,8 +114,8 @@ def _two_nearest(distance: NDArray[np.float64], squares: NDArray[np.float64]) ->
     return np.column_stack([nearest, second, np.minimum(share, 1.0)])
 
 
-def squares(X: Any) -> NDArray[np.float64]:
+def squares(X: Rows) -> NDArray[np.float64]:
     """|x|^2 of each row, in double precision."""
-    if sparse.issparse(X):
+    if is_sparse(X):
         return np.asarray(X.astype(np.float64).multiply(X).sum(axis=1)).ravel()
     return np.einsum("ij,ij->i", X, X, dtype=np.float64)

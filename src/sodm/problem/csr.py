@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sodm import _core
+from sodm.problem.row_types import Csr
 from sodm.problem.text_columns import refuse_text
 
 
-def check_csr(X: Any) -> bool:
+def check_csr(X: Csr) -> bool:
     """Refuse a CSR matrix that is none; otherwise, whether its indices ascend in every row.
 
     One pass over the indices, as fast as memory: next to nothing beside any fit.
@@ -67,7 +68,7 @@ def check_sparse(X: Any) -> Any:
     return X
 
 
-def _check_parts(X: Any, n_rows: int, n_columns: int) -> tuple[str, bool]:
+def _check_parts(X: Csr, n_rows: int, n_columns: int) -> tuple[str, bool]:
     """What is wrong with the arrays of a compressed matrix, and whether its indices ascend."""
     indptr, indices = np.asarray(X.indptr), np.asarray(X.indices)
     if indptr.ndim != 1 or indices.ndim != 1 or indptr.dtype.kind != "i" or indices.dtype.kind != "i":

@@ -12,6 +12,7 @@ from scipy import sparse
 from sodm import _core
 from sodm.problem.chunks import chunks
 from sodm.problem.kernels import Kernel
+from sodm.problem.row_types import Rows
 from sodm.problem.rows import canonical, csr_parts
 
 Precision = Literal["single", "double"]
@@ -106,13 +107,13 @@ class KernelEvaluator:
             first += size
         return product
 
-    def diag(self, A: Any) -> NDArray[np.float64]:
+    def diag(self, A: Rows) -> NDArray[np.float64]:
         """The values k(x, x)."""
         return self.kernel.diag(A)
 
     # ------------------------------------------------------------------------------------ for the core
 
-    def points(self, X: Any, like: _core.Points | None = None) -> _core.Points:
+    def points(self, X: Rows, like: _core.Points | None = None) -> _core.Points:
         """Rows prepared for the core, laid out like other points they will be paired with."""
         kernel = self.kernel
         if callable(kernel.name) or not kernel.compiled:
@@ -125,7 +126,7 @@ class KernelEvaluator:
             raise ValueError(f"X has {X.shape[1]} columns; kernels take at most 2**31 - 1.")
         return _core.Points.csr(*csr_parts(X), X.shape[1], function, twice, like)
 
-    def source(self, X: Any) -> Source:
+    def source(self, X: Rows) -> Source:
         """Where a solver takes kernel values from; for "precomputed", X is the matrix itself."""
         kernel, X, twice = self.kernel, canonical(X), self.precision == "double"
         if self.precomputed:

@@ -12,12 +12,12 @@ last bit, whatever the order of the rows, dense or CSR, repeated or weighted.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sodm.problem.array_rows import as_row_set
+from sodm.problem.row_types import Rows
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Folded:
 
 
 def fold(
-    X: Any,
+    X: Rows,
     labels: NDArray[np.int64],
     weights: NDArray[np.float64],
     n_threads: int = 1,
@@ -80,7 +80,7 @@ def fold(
     return Folded(first, summed, group)
 
 
-def row_hashes(X: Any, n_threads: int = 1, labels: NDArray[np.int64] | None = None) -> NDArray[np.uint64]:
+def row_hashes(X: Rows, n_threads: int = 1, labels: NDArray[np.int64] | None = None) -> NDArray[np.uint64]:
     """A hash of the values of every row, the same for dense and CSR, single and double.
 
     With labels, it is the hash by which `fold` orders the rows.

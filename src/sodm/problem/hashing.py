@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from sodm import _core
+from sodm.problem.row_types import Rows
 from sodm.problem.rows import csr_parts
 
 
-def hash_rows(X: Any, labels: NDArray[np.int64] | None = None, n_threads: int = 1) -> NDArray[np.uint64]:
+def hash_rows(X: Rows, labels: NDArray[np.int64] | None = None, n_threads: int = 1) -> NDArray[np.uint64]:
     """A hash of the values of every row of an array or CSR matrix, and of its label where labels are given.
 
     It is the same for dense and CSR, single and double.

@@ -19,16 +19,17 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from sodm.problem.array_rows import as_row_set
 from sodm.problem.chunks import chunks
+from sodm.problem.row_set import RowSet
+from sodm.problem.row_types import Rows, is_sparse
 from sodm.problem.rows import canonical
 
 KERNELS = ("linear", "rbf", "poly", "sigmoid", "laplacian", "precomputed")
 
 
-def resolve_gamma(gamma: str | float, X: Any, weights: NDArray[np.float64] | None = None) -> float:
+def resolve_gamma(gamma: str | float, X: Rows | RowSet, weights: NDArray[np.float64] | None = None) -> float:
     """The number that a gamma rule means for these rows.
 
     Parameters
@@ -99,7 +100,7 @@ class Kernel:
         """Whether the core knows this kernel by name."""
         return not callable(self.name) and self.name != "precomputed"
 
-    def diag(self, A: Any) -> NDArray[np.float64]:
+    def diag(self, A: Rows) -> NDArray[np.float64]:
         """The values k(x, x), in double precision."""
         if self.name == "precomputed":
             return np.diagonal(A).astype(np.float64) + self.offset
@@ -110,7 +111,7 @@ class Kernel:
         if self.name in ("rbf", "laplacian"):
             return np.full(A.shape[0], 1.0 + self.offset)
         A = canonical(A)
-        if sparse.issparse(A):
+        if is_sparse(A):
             A = A.astype(np.float64, copy=False)
             product = np.asarray(A.multiply(A).sum(axis=1)).ravel()
         else:
@@ -126,7 +127,7 @@ class Kernel:
         if not callable(self.name):
             return np.asarray(A, dtype=np.float64)
         returned = self.name(A, B)
-        if sparse.issparse(returned):  # a block of values, small enough to be dense
+        if is_sparse(returned):  # a block of values, small enough to be dense
             returned = returned.toarray()
         values = np.asarray(returned, dtype=np.float64)
         if values.shape != (A.shape[0], B.shape[0]):

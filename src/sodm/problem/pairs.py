@@ -18,6 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sodm.problem.row_types import Rows
+
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
@@ -138,7 +140,7 @@ def untagged(coefficients: Array) -> tuple[Array, Index]:
     return coefficients[:-1], coefficients[-1].astype(np.int64) - 1
 
 
-def linear_coefficients(coefficients: Array, codes: Index, rows: Any) -> Array:
+def linear_coefficients(coefficients: Array, codes: Index, rows: Rows) -> Array:
     """w of each pair for the linear kernel, shape (n_pairs, n_features)."""
     n_classes = len(coefficients) + 1
     of_class = [np.asarray(coefficients[:, codes == c] @ rows[codes == c]) for c in range(n_classes)]

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
-from scipy import sparse
+
+from sodm.problem.row_types import Rows, is_sparse
 
 QUERIES_AT_ONCE = 2**22  # values of X prepared at a time
 
 
-def query_blocks(X: Any, *, dense: bool = False, most: int | None = None) -> Iterator[slice]:
+def query_blocks(X: Rows, *, dense: bool = False, most: int | None = None) -> Iterator[slice]:
     """Slices of consecutive rows of X with at most so many values together, one row at the least.
 
     Of a CSR matrix the stored values count, or, where they are going to be made `dense`, all of them. What
@@ -26,7 +26,7 @@ def query_blocks(X: Any, *, dense: bool = False, most: int | None = None) -> Ite
     """
     n = X.shape[0]
     most = QUERIES_AT_ONCE if most is None else most
-    if dense or not sparse.issparse(X):
+    if dense or not is_sparse(X):
         step = max(1, most // max(1, X.shape[1]))
         yield from (slice(start, min(n, start + step)) for start in range(0, n, step))
         return

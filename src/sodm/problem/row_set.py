@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sodm.problem.hashing import hash_rows
+from sodm.problem.row_types import Rows
 from sodm.problem.variance import variance_from_moments
 
 Array = NDArray[np.float64]
@@ -47,7 +48,7 @@ class RowSet(ABC):
     # ------------------------------------------------------------------- what an implementation must give
 
     @abstractmethod
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: Index | slice) -> Rows:
         """The rows of these numbers, brought here as an array or CSR matrix; for few rows."""
 
     @abstractmethod
@@ -69,7 +70,7 @@ class RowSet(ABC):
         """
 
     @abstractmethod
-    def sum_over_rows(self, function: Callable[[Any, Array], Array], coefficients: Array) -> Array:
+    def sum_over_rows(self, function: Callable[[Rows, Array], Array], coefficients: Array) -> Array:
         """The sum over all blocks of what a function makes of their rows and coefficients.
 
         Parameters
@@ -82,7 +83,7 @@ class RowSet(ABC):
 
     # ------------------------------------------------------------- what follows, unless there is a better way
 
-    def gather(self) -> Any:
+    def gather(self) -> Rows:
         """All rows, brought here as one array or CSR matrix."""
         return self[np.arange(self.shape[0])]
 
@@ -114,6 +115,6 @@ class RowSet(ABC):
         return variance_from_moments(self.map_rows, self.shape, shares)
 
 
-def _two_hashes(n_threads: int, rows: Any, labels: NDArray[np.int64]) -> NDArray[np.uint64]:
+def _two_hashes(n_threads: int, rows: Rows, labels: NDArray[np.int64]) -> NDArray[np.uint64]:
     both = (hash_rows(rows, of, n_threads) for of in (labels, labels + _OTHER))
     return np.column_stack(list(both))

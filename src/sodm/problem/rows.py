@@ -9,16 +9,17 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sodm.problem.csr import check_csr, check_sparse
+from sodm.problem.row_types import Csr, Rows
 
 
-def csr_parts(X: Any) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+def csr_parts(X: Csr) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """`data`, `indices`, `indptr` of a canonical CSR matrix, the index arrays both int32 or both int64."""
     width = np.promote_types(X.indices.dtype, X.indptr.dtype)
     width = np.dtype(np.int32) if width.itemsize <= 4 else np.dtype(np.int64)
     return X.data, X.indices.astype(width, copy=False), X.indptr.astype(width, copy=False)
 
 
-def canonical(X: Any) -> Any:
+def canonical(X: Any) -> Rows:
     """X as the core takes it: float32 or float64; a sparse matrix as CSR, sorted, without repeats.
 
     The caller's matrix is never changed; it is copied only where it has to be. A sparse one whose indices do

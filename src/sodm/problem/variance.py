@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,11 +10,12 @@ from scipy import sparse
 
 from sodm.problem.chunks import chunks
 from sodm.problem.moments import csr_row_moments, csr_variance
+from sodm.problem.row_types import Rows
 
 Array = NDArray[np.float64]
 
 
-def array_variance(X: Any, shares: Array) -> float:
+def array_variance(X: Rows, shares: Array) -> float:
     """Variance of all values of an array or CSR matrix, rows counted by their shares, without a copy of X."""
     n, d = X.shape
     if sparse.issparse(X):
@@ -28,7 +28,7 @@ def array_variance(X: Any, shares: Array) -> float:
 
 
 def variance_from_moments(
-    map_rows: Callable[[Callable[[Any], Array]], Array], shape: tuple[int, int], shares: Array
+    map_rows: Callable[[Callable[[Rows], Array]], Array], shape: tuple[int, int], shares: Array
 ) -> float:
     """The same in one pass over rows that are elsewhere: of each row its mean and its own variance."""
     n, d = shape
@@ -40,7 +40,7 @@ def variance_from_moments(
     return max(add_up(own) + add_up((means - add_up(means)) ** 2), 0.0)
 
 
-def row_moments(rows: Any) -> Array:
+def row_moments(rows: Rows) -> Array:
     """Mean and variance of the values of each row."""
     if sparse.issparse(rows):
         return np.column_stack(csr_row_moments(rows))

@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sodm import _core
 from sodm.problem.evaluator import KernelEvaluator
 from sodm.problem.kernels import Kernel
 from sodm.problem.losses import Loss
+from sodm.problem.row_types import Rows
 from sodm.search.path import Gram, Path, solve_paths
 from sodm.search.pool import run_all
 from sodm.search.settings import Setting, Trial
@@ -45,7 +47,7 @@ class Field:
         By `time.monotonic()`.
     """
 
-    X: Any
+    X: Rows
     kernel: Kernel
     target: Target
     loss_of: Callable[[float, float], Loss]
@@ -81,7 +83,7 @@ def evaluate(
     side_by_side = 4 * len(stage.rows) ** 2 <= SHARED_BYTES and len(by_gamma) >= field.n_threads > 1
     n_threads = 1 if side_by_side else field.n_threads
 
-    def trials(same: list[Setting], stop: Any) -> list[Trial]:
+    def trials(same: list[Setting], stop: _core.StopToken) -> list[Trial]:
         kernel = replace(field.kernel, gamma=same[0].gamma)
         evaluator = KernelEvaluator(kernel, n_threads=n_threads)
         shared = _Shared.of(evaluator, field, stage, tasks, n_threads, stop)
@@ -104,7 +106,7 @@ class _Shared:
     evaluator: KernelEvaluator
     gram: Gram
     n_threads: int
-    stop: Any
+    stop: _core.StopToken
 
     @classmethod
     def of(
@@ -114,7 +116,7 @@ class _Shared:
         stage: Stage,
         tasks: Sequence[Sequence[Task]],
         n_threads: int,
-        stop: Any,
+        stop: _core.StopToken,
     ) -> _Shared:
         gram = Gram.of(evaluator, field.X, stage.rows)
         return cls(field, stage, tasks, evaluator, gram, n_threads, stop)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +12,7 @@ from sodm import _core
 from sodm.problem.chunks import chunks
 from sodm.problem.evaluator import KernelEvaluator
 from sodm.problem.losses import Loss, OdmLoss, TargetLoss
+from sodm.problem.row_types import Rows
 from sodm.search.task import Array, Index, Task
 from sodm.solvers.exact import violation_tolerance
 
@@ -35,7 +35,7 @@ class Gram:
     definite: bool
 
     @classmethod
-    def of(cls, evaluator: KernelEvaluator, X: Any, rows: Index) -> Gram:
+    def of(cls, evaluator: KernelEvaluator, X: Rows, rows: Index) -> Gram:
         """Of these rows of X; of a precomputed kernel, X has the values."""
         kernel = evaluator.kernel
         definite = kernel.name in ("rbf", "laplacian", "linear")
@@ -76,7 +76,7 @@ def solve_paths(
     start: Sequence[Path] | None = None,
     seed: int,
     n_threads: int,
-    stop: Any,
+    stop: _core.StopToken,
 ) -> list[Path]:
     """Solve the machines of all tasks for all losses, the mildest first, in one call of the core.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from sodm import _core
 
@@ -18,7 +18,7 @@ class OutOfTime(Exception):
 
 
 def run_all(
-    jobs: Sequence[Callable[[Any], Result]], n_threads: int, deadline: float | None = None
+    jobs: Sequence[Callable[[_core.StopToken], Result]], n_threads: int, deadline: float | None = None
 ) -> list[Result]:
     """What the jobs return, in their order. Each gets a stop token to hand on to the solver.
 
@@ -29,7 +29,7 @@ def run_all(
     """
     ended = _core.StopToken()
 
-    def run(job: Callable[[Any], Result]) -> Result | None:
+    def run(job: Callable[[_core.StopToken], Result]) -> Result | None:
         return None if ended.stopped else job(ended)
 
     with ThreadPoolExecutor(max(1, min(n_threads, len(jobs)))) as pool:

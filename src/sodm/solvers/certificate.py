@@ -14,7 +14,6 @@ bound then is above the tolerance, all margins that count are computed in double
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +21,7 @@ from numpy.typing import NDArray
 from sodm.problem.chunks import chunks
 from sodm.problem.evaluator import KernelEvaluator
 from sodm.problem.losses import Loss
+from sodm.problem.row_types import Rows
 from sodm.solvers.rounding import Rounding
 
 Array = NDArray[np.float64]
@@ -74,7 +74,7 @@ class Certifier:
 
     evaluator: KernelEvaluator
     rounding: Rounding
-    rows: Any
+    rows: Rows
     signs: Array
     weights: Array
     loss: Loss

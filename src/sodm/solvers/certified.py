@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from sodm.problem.evaluator import KernelEvaluator
 from sodm.problem.losses import Loss, TargetLoss
+from sodm.problem.row_types import Rows
 from sodm.solvers.certificate import Certifier
 from sodm.solvers.exact import solve, violation_tolerance
 from sodm.solvers.pair_batch import HEADROOM, WORTH_THREADS, PairBatch, most_rows
@@ -24,7 +25,7 @@ NO_WORSE = 2.0
 
 def solve_certified(
     evaluator: KernelEvaluator,
-    rows: Any,
+    rows: Rows,
     signs: Array,
     weights: Array,
     loss: Loss,
@@ -77,7 +78,7 @@ ONE_PAIR = np.array([[0, 1]])
 
 def _certified_in_core(
     evaluator: KernelEvaluator,
-    rows: Any,
+    rows: Rows,
     signs: Array,
     weights: Array,
     loss: Loss,
@@ -101,7 +102,7 @@ def _certified_in_core(
 
 def _certified_once(
     evaluator: KernelEvaluator,
-    rows: Any,
+    rows: Rows,
     signs: Array,
     weights: Array,
     loss: Loss,

@@ -62,7 +62,7 @@ def long_direction(rows: MemoryRows, rng: np.random.RandomState) -> Array:
     """A unit vector along which a sample of the rows varies most, by a few power iterations."""
     sample = rows.X[np.sort(rng.permutation(rows.n)[:PAIRS])]
     mean = np.asarray(sample.mean(axis=0), dtype=np.float64).ravel()
-    v = rng.standard_normal(sample.shape[1])
+    v = rng.standard_normal((sample.shape[1],))
     for _ in range(10):
         along = sample @ v - mean @ v
         v = np.asarray(sample.T @ along - mean * along.sum(), dtype=np.float64).ravel()

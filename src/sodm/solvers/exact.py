@@ -18,12 +18,11 @@ from typing import Any
 import numpy as np
 
 from .. import _core
+from ..problem.evaluator import Source
 from ..problem.losses import HingeLoss, Loss, OdmLoss, TargetLoss
 from .result import SolveResult
 
 __all__ = ["solve", "violation_tolerance"]
-
-Source = "_core.Points | _core.MatrixSource | _core.FunctionSource"
 
 
 def violation_tolerance(tol: float) -> float:
@@ -49,7 +48,7 @@ def doubles(values: Any) -> Any:
 
 
 def solve(
-    source: Any,
+    source: Source,
     signs: np.ndarray,
     weights: np.ndarray,
     loss: OdmLoss | HingeLoss,

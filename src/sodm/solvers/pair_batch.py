@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from sodm import _core
 from sodm.problem.evaluator import KernelEvaluator, Source
 from sodm.problem.losses import Loss, TargetLoss
 from sodm.problem.pairs import codes_of
+from sodm.problem.row_types import Rows, is_sparse
 from sodm.solvers.exact import core_loss, doubles, violation_tolerance
 from sodm.solvers.result import SolveResult
 from sodm.solvers.rounding import rounding_of_diagonal
@@ -53,7 +53,7 @@ class PairBatch:
     """
 
     evaluator: KernelEvaluator
-    rows: Any
+    rows: Rows
     signs: Array
     weights: Array
     loss: Loss
@@ -79,7 +79,7 @@ class PairBatch:
         seed: int,
         start: Array | None = None,
         start_decision: Array | None = None,
-        progress: Any = None,
+        progress: Callable[[dict[str, Any]], None] | None = None,
         stop: _core.StopToken | None = None,
         certified: bool = True,
         violation: float | None = None,
@@ -155,16 +155,16 @@ class PairBatch:
             return False
         if not self.evaluator.kernel.compiled:
             return True
-        if sparse.issparse(self.rows):
+        if is_sparse(self.rows):
             return bool(self.rows.nnz >= MANY_FEATURES * n)
         return bool(self.rows.shape[1] >= MANY_FEATURES)
 
 
-def most_rows(evaluator: KernelEvaluator, rows: Any, cache_bytes: int) -> int:
+def most_rows(evaluator: KernelEvaluator, rows: Rows, cache_bytes: int) -> int:
     """How many of these rows a small problem may have: its kernel values, and all rows in double, fit."""
     cache_bytes = min(cache_bytes, MOST_BYTES)
     size = 8 if evaluator.precision == "double" else 4
     values = 0  # of a kernel that is given nothing is copied
     if evaluator.kernel.compiled:
-        values = rows.nnz if sparse.issparse(rows) else rows.size
+        values = rows.nnz if is_sparse(rows) else rows.size
     return isqrt(cache_bytes // AT_ONCE // size) if 8 * values <= cache_bytes // 4 else 0

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from sodm.problem.evaluator import KernelEvaluator
 from sodm.problem.losses import Loss
 from sodm.problem.pairs import pairs_of
+from sodm.problem.row_types import Rows
 from sodm.solvers.certified import solve_certified
 from sodm.solvers.exact import solve
 from sodm.solvers.pair_batch import PairBatch, most_rows
@@ -27,12 +28,14 @@ from sodm.solvers.result import SolveResult
 
 Array = NDArray[np.float64]
 
+Place = tuple[NDArray[np.intp], NDArray[np.intp]]  # rows and columns of the duals of a pair
+
 OF_PAIRS = ("objective", "gap", "violation", "n_iter", "converged")
 
 
 def solve_pairs(
     evaluator: KernelEvaluator,
-    rows: Any,
+    rows: Rows,
     signs: Array,
     weights: Array,
     loss: Loss,
@@ -72,7 +75,7 @@ def solve_pairs(
     result = _spread(result, small)
     by_class = [np.flatnonzero(batch.codes == c) for c in range(len(signs) + 1)]
 
-    def place_of(k: int) -> tuple[Any, Any]:
+    def place_of(k: int) -> Place:
         """Where the duals of a pair are."""
         c, d = pairs[k].tolist()
         index = np.concatenate([by_class[c], by_class[d]])
@@ -102,9 +105,7 @@ def _spread(result: SolveResult, chosen: NDArray[np.bool_]) -> SolveResult:
     return replace(result, **whole)
 
 
-def _solve_alone(
-    batch: PairBatch, place: tuple[Any, Any], certified: bool, options: dict[str, Any]
-) -> SolveResult:
+def _solve_alone(batch: PairBatch, place: Place, certified: bool, options: dict[str, Any]) -> SolveResult:
     """One pair by all threads; `place` is where its duals are."""
     evaluator, index = batch.evaluator, place[1]
     own = batch.rows[index]
@@ -125,7 +126,7 @@ def _solve_alone(
     return solve(source, signs, weights, loss, n_threads=evaluator.n_threads, **options)
 
 
-def _with_pair(result: SolveResult, k: int, place: tuple[Any, Any], own: SolveResult) -> SolveResult:
+def _with_pair(result: SolveResult, k: int, place: Place, own: SolveResult) -> SolveResult:
     """The result of all pairs with that of one put in."""
     result.duals[place], result.decision[place] = own.duals[0], own.decision[0]
     own = replace(own, n_iter=own.n_iter + result.n_iter[k])

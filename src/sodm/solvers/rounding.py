@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sodm import _core
-from sodm.problem.evaluator import KernelEvaluator, Precision
+from sodm.problem.evaluator import KernelEvaluator, Precision, Source
+from sodm.problem.row_types import Rows
 
 Array = NDArray[np.float64]
 
@@ -36,7 +36,7 @@ class Rounding:
     one: float
 
     @classmethod
-    def of(cls, evaluator: KernelEvaluator, source: Any, rows: Any) -> Rounding:
+    def of(cls, evaluator: KernelEvaluator, source: Source, rows: Rows) -> Rounding:
         """That of a kernel on some rows; `source` is where a solver takes its values from."""
         if isinstance(source, _core.Points):
             return cls(*source.rounding())
@@ -57,7 +57,7 @@ class Rounding:
         return UNIT[precision] * (pairs + singles + self.one * total)
 
 
-def rounding_of_diagonal(evaluator: KernelEvaluator, source: Any, rows: Any) -> float:
+def rounding_of_diagonal(evaluator: KernelEvaluator, source: Source, rows: Rows) -> float:
     """Bound on the errors of the values k(x, x) that a solver takes from this source."""
     if isinstance(source, _core.Points):
         return UNIT[evaluator.precision] * source.rounding_of_diagonal()

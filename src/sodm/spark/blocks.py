@@ -7,10 +7,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 
+from sodm.problem.row_types import Rows, is_sparse
+
 BLOCK_BYTES = 8 * 2**20  # of features in a block, about
+
+NO_ROWS = np.empty((0, 0))  # of a block with faults
 
 Place = tuple[int, int]  # number of the partition, and of the block in it: the order of the rows
 
@@ -30,18 +34,18 @@ class PackedBlock:
     """
 
     place: Place
-    rows: Any
+    rows: Rows
     labels: NDArray[Any] | None
     weights: NDArray[np.float64] | None
     faults: dict[str, int] = field(default_factory=dict)
 
 
-def in_form(rows: Any, as_csr: bool) -> Any:
+def in_form(rows: Rows, as_csr: bool) -> Rows:
     """Rows as CSR, if any block of the data is."""
-    return sparse.csr_matrix(rows) if as_csr and not sparse.issparse(rows) else rows
+    return sparse.csr_matrix(rows) if as_csr and not is_sparse(rows) else rows
 
 
-def stack(pieces: Sequence[Any], n_features: int, as_csr: bool, dtype: Any) -> Any:
+def stack(pieces: Sequence[Rows], n_features: int, as_csr: bool, dtype: DTypeLike) -> Rows:
     """Pieces of rows one below the other."""
     if len(pieces) == 1:
         return pieces[0]
@@ -50,8 +54,8 @@ def stack(pieces: Sequence[Any], n_features: int, as_csr: bool, dtype: Any) -> A
     return np.concatenate(pieces) if pieces else np.empty((0, n_features), dtype=dtype)
 
 
-def size_of(rows: Any) -> int:
+def size_of(rows: Rows) -> int:
     """Bytes of rows."""
-    if sparse.issparse(rows):
+    if is_sparse(rows):
         return int(rows.data.nbytes + rows.indices.nbytes + rows.indptr.nbytes)
     return int(rows.nbytes)

@@ -12,8 +12,9 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 from uuid import uuid4
+
+from pyspark import SparkContext
 
 from sodm import _core
 
@@ -64,7 +65,7 @@ class Stopwatch:
 
 @contextmanager
 def cancelled_when(
-    context: Any, deadline: float | None, stop: _core.StopToken | None = None
+    context: SparkContext, deadline: float | None, stop: _core.StopToken | None = None
 ) -> Iterator[None]:
     """Cancels the jobs that are run inside of it, at a deadline or when they are to stop.
 

@@ -6,7 +6,8 @@ import re
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from math import ceil
-from typing import Any
+
+from pyspark import SparkContext
 
 from sodm.spark.errors import explained
 from sodm.spark.private import count_executors
@@ -36,7 +37,7 @@ class Cluster:
     task_bytes: float
 
     @classmethod
-    def of(cls, context: Any) -> Cluster:
+    def of(cls, context: SparkContext) -> Cluster:
         """Ask the application for its settings."""
         conf = context.getConf()
         task_cpus = int(conf.get("spark.task.cpus", "1"))
@@ -72,12 +73,12 @@ class Cluster:
         return explained(doing, self.task_bytes)
 
 
-def _cores_of_executors(context: Any) -> int:
+def _cores_of_executors(context: SparkContext) -> int:
     """Cores of one executor, where they are not set: all tasks of the application on as many executors."""
     return max(1, context.defaultParallelism // count_executors(context))
 
 
-def _python_bytes(context: Any) -> float:
+def _python_bytes(context: SparkContext) -> float:
     """Memory of one executor beside its Java heap, where our tasks live.
 
     `spark.executor.pyspark.memory` is a limit that Spark enforces; without, YARN and Kubernetes grant

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ def find_columns(
 
     known = {field.name: field.dataType for field in frame.schema.fields}
 
-    def type_of(name: str, role: str) -> Any:
+    def type_of(name: str, role: str) -> types.DataType:
         if name not in known:
             raise ValueError(f"{role} names the column {name!r}, which is not there: {', '.join(known)}.")
         return known[name]
@@ -83,7 +83,7 @@ def find_columns(
     raise AssertionError
 
 
-def feature_columns(columns: Columns) -> list[Any]:
+def feature_columns(columns: Columns) -> list[Column]:
     """The columns of the features as `features_of` takes them."""
     from pyspark.sql import functions as F
 

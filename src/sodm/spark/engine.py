@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sodm import _core
 from sodm.engines.base import Arrays, Engine, Part, Table, Task
@@ -20,10 +21,12 @@ from sodm.spark.broadcasts import broadcast
 from sodm.spark.clock import GRACE, JobClock, cancelled_when
 from sodm.spark.cluster import Cluster
 from sodm.spark.part_worker import PartRequest, PartResult, PartWorker
-from sodm.spark.placement import Placement
+from sodm.spark.placement import Index, Placement
 from sodm.spark.private import joined_by_task, keyed_by_task
 from sodm.spark.rows import ClusterRows
 from sodm.spark.task_rows import RowForm
+
+T = TypeVar("T")
 
 
 class SparkEngine(Engine):
@@ -76,7 +79,8 @@ class SparkEngine(Engine):
         placement, tasks = self._place(rows, numbers)
         common = _common([part.message for part in parts])
         requests = [(tasks[k], self._request(k, part, numbers[k], common)) for k, part in enumerate(parts)]
-        clock, results = JobClock(left), ListAccumulator(context)
+        clock = JobClock(left)
+        results: ListAccumulator[PartResult] = ListAccumulator(context)
         form = RowForm(rows.shape[1], rows.sparse, rows.dtype)
         what = f"{len(parts)} parts of up to {largest} rows"
         with (
@@ -90,13 +94,13 @@ class SparkEngine(Engine):
             told = keyed_by_task(told, placement.n_tasks)
             worker = PartWorker(task, sent, self.cluster.task_cpus, memory, clock, form, results)
             joined_by_task(context, told, placement.pairs).foreachPartition(worker)
-        done: list[PartResult] = results.take()
+        done = results.take()
         wall = time.perf_counter() - began
         self._count(done, wall, min(placement.n_tasks, self.cluster.slots))
         by_part = {one.part: one.result for one in done}
         return [by_part.get(k) for k in range(len(parts))]
 
-    def _place(self, rows: ClusterRows, numbers: Sequence[Any]) -> tuple[Placement, list[int]]:
+    def _place(self, rows: ClusterRows, numbers: Sequence[Index]) -> tuple[Placement, list[int]]:
         """Where the rows of the parts are, and the task of each part."""
         tasks = None if self._placement is None else self._placement.tasks_for(numbers)
         if tasks is None:
@@ -106,7 +110,7 @@ class SparkEngine(Engine):
         assert self._placement is not None and tasks is not None
         return self._placement, tasks
 
-    def _request(self, k: int, part: Part, numbers: Any, common: set[str]) -> PartRequest:
+    def _request(self, k: int, part: Part, numbers: Index, common: set[str]) -> PartRequest:
         message = {name: value for name, value in part.message.items() if name not in common}
         table, index = self._table, part.index
         weights = table.weights[index]
@@ -125,13 +129,13 @@ class SparkEngine(Engine):
         self.overhead += max(0.0, wall - solve)
 
 
-def _started(clock: JobClock, items: Iterable[Any]) -> Iterable[Any]:
+def _started(clock: JobClock, items: Iterable[T]) -> Iterable[T]:
     """The items as they are; on an executor, whose process counts the time of the job from here on."""
     clock.elapsed()
     return items
 
 
-def _narrow(numbers: Any) -> Any:
+def _narrow(numbers: Index) -> NDArray[np.integer]:
     """In four bytes each, if they fit."""
     return numbers.astype(np.int32) if len(numbers) == 0 or numbers.max() < 2**31 else numbers
 

@@ -21,7 +21,7 @@ from sodm.estimators.weights import check_sample_weight, class_weights
 from sodm.solvers.linear_solver import Start
 from sodm.spark import models
 from sodm.spark.cluster import Cluster
-from sodm.spark.columns import find_columns
+from sodm.spark.columns import Columns, find_columns
 from sodm.spark.engine import SparkEngine
 from sodm.spark.linear import ClusterLinearRows
 from sodm.spark.packing import pack
@@ -146,7 +146,7 @@ def _check_width(validation: ClusterRows, training: ClusterRows) -> None:
 @contextmanager
 def packed_rows(
     frame: DataFrame,
-    columns: Any,
+    columns: Columns,
     cluster: Cluster,
     bring_labels: bool,
     purpose: str = "to train on",

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
+from sodm.problem.row_types import Rows
 from sodm.spark.blocks import size_of
 
 MOST_BYTES = 64 * 2**20
@@ -16,15 +15,15 @@ class FetchedRows:
     """At most `MOST_BYTES` of rows, by their numbers."""
 
     def __init__(self) -> None:
-        self._held: list[tuple[NDArray[np.intp], Any]] = []
+        self._held: list[tuple[NDArray[np.intp], Rows]] = []
 
-    def add(self, numbers: NDArray[np.intp], rows: Any) -> None:
+    def add(self, numbers: NDArray[np.intp], rows: Rows) -> None:
         """Keep rows by their numbers, in ascending order; the oldest go when there are too many."""
         self._held.insert(0, (numbers, rows))
         while self._held and sum(size_of(held) for _, held in self._held) > MOST_BYTES:
             self._held.pop()
 
-    def get(self, numbers: NDArray[np.intp]) -> Any:
+    def get(self, numbers: NDArray[np.intp]) -> Rows | None:
         """The rows of these numbers, or None."""
         for known, rows in self._held:
             if 0 < len(numbers) <= len(known):

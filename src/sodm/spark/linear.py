@@ -8,8 +8,8 @@ dsvrg    the gradient of all rows as above; then the run of each node is a job o
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,13 +17,15 @@ from numpy.typing import NDArray
 from sodm.estimators.labels import encode
 from sodm.problem.linear import SMALL, Curvature, MemoryRows, RowMaker, Sums
 from sodm.problem.linear.targets import TargetMaker, TargetRows, TargetSums
+from sodm.problem.row_types import Rows
 from sodm.spark.blocks import PackedBlock, in_form
 from sodm.spark.cluster import Cluster
 from sodm.spark.nodes import NodeRows
 from sodm.spark.rows import ClusterRows
-from sodm.spark.sums import sum_over_blocks
+from sodm.spark.sums import Summable, sum_over_blocks
 
 Array = NDArray[np.float64]
+T = TypeVar("T", bound=Summable)
 
 
 class BlockMaker:
@@ -32,7 +34,7 @@ class BlockMaker:
     def __init__(self, maker: Any, as_csr: bool) -> None:
         self.maker, self.as_csr = maker, as_csr
 
-    def rows(self, rows: Any, labels: NDArray[Any], weights: Array | None) -> Any:
+    def rows(self, rows: Rows, labels: NDArray[Any], weights: Array | None) -> Any:
         """Rows with their labels and weights."""
         return self.maker.rows(in_form(rows, self.as_csr), encode(labels, self.maker.classes), weights)
 
@@ -47,7 +49,7 @@ class TargetBlockMaker(BlockMaker):
 
     maker: TargetMaker
 
-    def rows(self, rows: Any, labels: NDArray[Any], weights: Array | None) -> TargetRows:
+    def rows(self, rows: Rows, labels: NDArray[Any], weights: Array | None) -> TargetRows:
         """Rows with their targets and weights."""
         return self.maker.rows(in_form(rows, self.as_csr), as_targets(labels), weights)
 
@@ -95,7 +97,7 @@ class ClusterSums:
         chosen, curvature, make = list(problems), self._curvature, self.make
         self._w[chosen] = w
 
-        def sums(block: PackedBlock) -> _Timed:
+        def sums(block: PackedBlock) -> _Timed[Sums]:
             began = time.perf_counter()
             rows = make.of_block(block)
             rows.start(curvature)
@@ -106,7 +108,7 @@ class ClusterSums:
     def times(self, problems: Sequence[int], v: Array) -> Array:
         chosen, at, make = list(problems), self._w[list(problems)], self.make
 
-        def product(block: PackedBlock) -> _Timed:
+        def product(block: PackedBlock) -> _Timed[Array]:
             began = time.perf_counter()
             rows = make.of_block(block)
             rows.start("none")
@@ -115,7 +117,7 @@ class ClusterSums:
 
         return self._add_up(product)
 
-    def _add_up(self, of_block: Any) -> Any:
+    def _add_up(self, of_block: Callable[[PackedBlock], _Timed[T]]) -> T:
         began = time.perf_counter()
         with self.cluster.errors("a pass over the rows"):
             total = sum_over_blocks(self.X.blocks, of_block)
@@ -140,7 +142,9 @@ class ClusterSums:
     def _every(self, step: int) -> MemoryRows:
         """Every so many-th row, the same that a machine with all rows at hand would take."""
         index = np.arange(0, self.n, step)
-        return self.make.rows(*self.X.take(index))
+        rows, labels, weights = self.X.take(index)
+        assert labels is not None
+        return self.make.rows(rows, labels, weights)
 
     def gradient_at_zero(self) -> Array:
         rows = self.coarse()
@@ -163,7 +167,7 @@ class ClusterSums:
     def gram_in_single(self) -> bool:
         return bool(self.X.dtype == np.float32)
 
-    def steppable(self) -> Any:
+    def steppable(self) -> ClusterLinearRows | None:
         return None
 
     def long_rows(self) -> None:
@@ -236,7 +240,7 @@ class ClusterLinearRows(ClusterSums):
         began = time.perf_counter()
         make, start = self.make, w.copy()
 
-        def steps(rows: Any, labels: Any, weights: Any, order: NDArray[np.intp]) -> Array:
+        def steps(rows: Rows, labels: NDArray[Any], weights: Array | None, order: NDArray[np.intp]) -> Array:
             make.rows(rows, labels, weights).svrg_steps(scale, step, order, anchor, mean, start)
             return start
 
@@ -245,12 +249,12 @@ class ClusterLinearRows(ClusterSums):
         self._count(time.perf_counter() - began, seconds)
 
 
-class _Timed:
+class _Timed(Generic[T]):
     """A sum, and the seconds that went into it."""
 
-    def __init__(self, value: Any, began: float, seconds: float | None = None) -> None:
+    def __init__(self, value: T, began: float, seconds: float | None = None) -> None:
         self.value = value
         self.seconds = time.perf_counter() - began if seconds is None else seconds
 
-    def __add__(self, other: _Timed) -> _Timed:
+    def __add__(self, other: _Timed[T]) -> _Timed[T]:
         return _Timed(self.value + other.value, 0.0, self.seconds + other.seconds)

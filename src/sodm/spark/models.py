@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
-import numpy as np
+from numpy.typing import NDArray
 from pyspark import SparkContext
 from pyspark.ml import Model
 from pyspark.ml.util import MLReadable, MLReader, MLWritable, MLWriter
@@ -36,14 +36,14 @@ class MachineModel(MachineParams, Model, MLWritable, MLReadable[Any]):
         super().__init__()
         self.machine = machine
         self.timings = timings or {}
-        self._sent: tuple[Any, SentMachine] | None = None
+        self._sent: tuple[SparkContext, SentMachine] | None = None
 
     def to_sklearn(self) -> Any:
         """The Python estimator, fitted: it serves where there is no Spark."""
         return self.machine
 
     @classmethod
-    def from_sklearn(cls, machine: Any, **columns: Any) -> Any:
+    def from_sklearn(cls, machine: Any, **columns: Any) -> Self:
         """A model from a fitted Python estimator, and the names of columns.
 
         Parameters
@@ -124,7 +124,7 @@ class ClassifierModel(ClassifierParams, MachineModel):
     """What the models of classifiers share."""
 
     @property
-    def classes(self) -> np.ndarray[Any, Any]:
+    def classes(self) -> NDArray[Any]:
         """The labels, sorted."""
         return self.machine.classes_
 

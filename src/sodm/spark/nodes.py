@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pyspark import StorageLevel
 
+from sodm.problem.row_types import Rows
 from sodm.spark.cluster import Cluster
 from sodm.spark.private import joined_by_task, keyed_by_task
 from sodm.spark.routing import Piece, Route
@@ -17,7 +18,9 @@ from sodm.spark.rows import ClusterRows
 from sodm.spark.task_rows import RowForm, TaskRows
 
 Array = NDArray[np.float64]
-Steps = Callable[[Any, NDArray[Any], Any, NDArray[np.intp]], Array]
+Steps = Callable[[Rows, NDArray[Any], Array | None, NDArray[np.intp]], Array]
+Owned = tuple[NDArray[np.int64], NDArray[Any], Array | None]  # numbers, labels, weights of a node's rows
+Placed = tuple[NDArray[np.int64], NDArray[Any], Array | None, Rows]  # the same, and the rows
 
 
 class NodeRows:
@@ -45,7 +48,7 @@ class NodeRows:
         ]
         form = RowForm(rows.shape[1], rows.sparse, rows.dtype)
 
-        def put_together(items: Iterable[Any]) -> Iterator[Any]:
+        def put_together(items: Iterable[Piece | Owned]) -> Iterator[Placed]:
             items = list(items)
             arrived = TaskRows((item for item in items if isinstance(item, Piece)), form)
             for own in items:
@@ -79,7 +82,7 @@ class NodeRows:
         """
         node = int(self.node_of[numbers[0]])
 
-        def of_node(owned: Iterable[Any]) -> Iterator[tuple[Array, float]]:
+        def of_node(owned: Iterable[Placed]) -> Iterator[tuple[Array, float]]:
             for index, labels, weights, rows in owned:
                 began = time.perf_counter()
                 w = steps(rows, labels, weights, np.searchsorted(index, numbers))

@@ -7,23 +7,28 @@ and its message would come wrapped in a traceback. What it finds is counted, and
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from sodm.problem.row_types import Rows, is_sparse
 from sodm.problem.rows import canonical
-from sodm.spark.blocks import BLOCK_BYTES, PackedBlock, Place, size_of
+from sodm.spark.blocks import BLOCK_BYTES, NO_ROWS, PackedBlock, Place, size_of
 from sodm.spark.columns import Columns, feature_columns, feature_name, quoted
 from sodm.spark.private import arrow_batches, arrow_schema
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark import RDD
     from pyspark.sql import DataFrame
 
+Held = tuple[Rows, NDArray[Any] | None, NDArray[np.float64] | None]  # rows, labels, weights
 
-def pack(frame: DataFrame, columns: Columns) -> Any:
+
+def pack(frame: DataFrame, columns: Columns) -> RDD[PackedBlock]:
     """The rows of a DataFrame as an RDD of packed blocks."""
     from pyspark.sql import functions as F
 
@@ -36,7 +41,7 @@ def pack(frame: DataFrame, columns: Columns) -> Any:
     frame = frame.select(*wanted)
     schema = arrow_schema(frame)
 
-    def blocks(partition: int, sent: Iterator[bytes]) -> Iterator[PackedBlock]:
+    def blocks(partition: int, sent: Iterable[bytes]) -> Iterator[PackedBlock]:
         import pyarrow as pa
 
         batches = (pa.ipc.read_record_batch(pa.py_buffer(one), schema) for one in sent)
@@ -48,9 +53,11 @@ def pack(frame: DataFrame, columns: Columns) -> Any:
 # ------------------------------------------------------------------------------------- on the executors
 
 
-def pack_batches(batches: Iterator[Any], columns: Columns, partition: int) -> Iterator[PackedBlock]:
+def pack_batches(
+    batches: Iterator[pa.RecordBatch], columns: Columns, partition: int
+) -> Iterator[PackedBlock]:
     """Blocks of about `BLOCK_BYTES` from the Arrow batches of one partition."""
-    held: list[tuple[Any, Any, Any]] = []
+    held: list[Held] = []
     size, number = 0, 0
     for batch in batches:
         if batch.num_rows == 0:
@@ -62,7 +69,7 @@ def pack_batches(batches: Iterator[Any], columns: Columns, partition: int) -> It
         if faults:
             for _ in batches:  # a worker that leaves some of its input is not used again
                 pass
-            yield PackedBlock((partition, number), None, None, None, dict(faults))
+            yield PackedBlock((partition, number), NO_ROWS, None, None, dict(faults))
             return
         held.append((rows, label, weight))
         size += size_of(rows)
@@ -73,20 +80,20 @@ def pack_batches(batches: Iterator[Any], columns: Columns, partition: int) -> It
         yield _block(held, (partition, number))
 
 
-def _block(held: list[tuple[Any, Any, Any]], place: Place) -> PackedBlock:
+def _block(held: list[Held], place: Place) -> PackedBlock:
     rows, labels, weights = zip(*held, strict=True)
     widths = {part.shape[1] for part in rows}
     if len(widths) > 1:
-        return PackedBlock(place, None, None, None, {_widths(widths): 1})
+        return PackedBlock(place, NO_ROWS, None, None, {_widths(widths): 1})
     if any(sparse.issparse(part) for part in rows):
-        whole: Any = canonical(sparse.vstack([sparse.csr_matrix(part) for part in rows], "csr"))
+        whole: Rows = canonical(sparse.vstack([sparse.csr_matrix(part) for part in rows], "csr"))
     else:
         whole = rows[0] if len(rows) == 1 else np.concatenate(rows)
     joined = [None if parts[0] is None else np.concatenate(parts) for parts in (labels, weights)]
     return PackedBlock(place, whole, joined[0], joined[1])
 
 
-def _labels(batch: Any, columns: Columns, faults: Counter[str]) -> NDArray[Any] | None:
+def _labels(batch: pa.RecordBatch, columns: Columns, faults: Counter[str]) -> NDArray[Any] | None:
     if columns.label is None:
         return None
     column = batch.column("label")
@@ -107,7 +114,7 @@ def _labels(batch: Any, columns: Columns, faults: Counter[str]) -> NDArray[Any] 
     return labels
 
 
-def _weights(batch: Any, columns: Columns, faults: Counter[str]) -> NDArray[np.float64] | None:
+def _weights(batch: pa.RecordBatch, columns: Columns, faults: Counter[str]) -> NDArray[np.float64] | None:
     if columns.weight is None:
         return None
     column = batch.column("weight")
@@ -124,7 +131,7 @@ def _weights(batch: Any, columns: Columns, faults: Counter[str]) -> NDArray[np.f
     return weights
 
 
-def features_of(batch: Any, columns: Columns, faults: Counter[str]) -> Any:
+def features_of(batch: pa.RecordBatch, columns: Columns, faults: Counter[str]) -> Rows | None:
     """The features of an Arrow batch, an array or CSR matrix; counts what is wrong with them."""
     parts = [batch.column(feature_name(k)) for k in range(len(columns.features))]
     role = "featuresCols" if columns.kind == "numbers" else "featuresCol"
@@ -135,9 +142,10 @@ def features_of(batch: Any, columns: Columns, faults: Counter[str]) -> Any:
         return None
     name = columns.features[0] if columns.kind != "numbers" else ", ".join(columns.features)
     if columns.kind == "numbers":
-        rows = np.empty((batch.num_rows, len(parts)), dtype=columns.dtype)
+        table = np.empty((batch.num_rows, len(parts)), dtype=columns.dtype)
         for k, part in enumerate(parts):
-            rows[:, k] = part.to_numpy(zero_copy_only=False)
+            table[:, k] = part.to_numpy(zero_copy_only=False)
+        rows: Rows | None = table
     elif columns.kind == "array":
         flat, lengths = parts[0].flatten(), np.asarray(parts[0].value_lengths())
         if flat.null_count:
@@ -148,21 +156,21 @@ def features_of(batch: Any, columns: Columns, faults: Counter[str]) -> Any:
         rows = _vectors(parts[0], faults)
     if rows is None:
         return None
-    values = rows.data if sparse.issparse(rows) else rows
+    values = rows.data if is_sparse(rows) else rows
     if not np.isfinite(values).all():
         count = int(np.count_nonzero(~np.isfinite(values)))
         faults[f"{role} {name!r}: values that are NaN or infinite"] += count
     return rows
 
 
-def _dense(values: NDArray[Any], lengths: NDArray[Any], faults: Counter[str]) -> Any:
+def _dense(values: NDArray[Any], lengths: NDArray[Any], faults: Counter[str]) -> Rows | None:
     if np.any(lengths != lengths[0]):
         faults[_widths({int(lengths.min()), int(lengths.max())})] += 1
         return None
     return values.reshape(len(lengths), int(lengths[0]))
 
 
-def _vectors(column: Any, faults: Counter[str]) -> Any:
+def _vectors(column: pa.StructArray, faults: Counter[str]) -> Rows | None:
     """Vectors, which Spark stores as (type, size, indices, values); type 0 is sparse, 1 dense."""
     kind, size, indices, values = column.flatten()
     is_dense = kind.to_numpy(zero_copy_only=False) == 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 from pyspark.ml.param import Param, Params, TypeConverters
 from pyspark.ml.param.shared import (
@@ -15,6 +15,9 @@ from pyspark.ml.param.shared import (
     HasValidationIndicatorCol,
     HasWeightCol,
 )
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 # What has another meaning on a cluster, and where it went.
 ELSEWHERE = {
@@ -68,7 +71,7 @@ def _descriptions(machine: type) -> dict[str, str]:
 class MachineParams(HasFeaturesCol, HasLabelCol, HasWeightCol, HasPredictionCol):
     """Columns and the parameters of one Python estimator; a subclass names it: `machine=SODMClassifier`."""
 
-    _machine_class: Any
+    _machine_class: type[BaseEstimator]
 
     featuresCols: Param[list[str]] = Param(
         Params._dummy(),
@@ -89,7 +92,7 @@ class MachineParams(HasFeaturesCol, HasLabelCol, HasWeightCol, HasPredictionCol)
         super().__init__()
         self._setDefault(**defaults_of(self._machine_class))
 
-    def setParams(self, **values: Any) -> Any:
+    def setParams(self, **values: Any) -> Self:
         """Set params by name; those that are None by default may be set to None."""
         for name, value in values.items():
             if name in ELSEWHERE:
@@ -110,23 +113,23 @@ class MachineParams(HasFeaturesCol, HasLabelCol, HasWeightCol, HasPredictionCol)
     def _optional(self, name: str) -> Any:
         return self.getOrDefault(name) if self.isDefined(self.getParam(name)) else None
 
-    def setFeaturesCol(self, value: str) -> Any:
+    def setFeaturesCol(self, value: str) -> Self:
         """A column of vectors or arrays."""
         return self.setParams(featuresCol=value)
 
-    def setFeaturesCols(self, value: list[str]) -> Any:
+    def setFeaturesCols(self, value: list[str]) -> Self:
         """Several columns of numbers, instead of featuresCol."""
         return self.setParams(featuresCols=value)
 
-    def setLabelCol(self, value: str) -> Any:
+    def setLabelCol(self, value: str) -> Self:
         """The column of the labels."""
         return self.setParams(labelCol=value)
 
-    def setWeightCol(self, value: str) -> Any:
+    def setWeightCol(self, value: str) -> Self:
         """The column of the weights."""
         return self.setParams(weightCol=value)
 
-    def setPredictionCol(self, value: str) -> Any:
+    def setPredictionCol(self, value: str) -> Self:
         """The column to write predictions into."""
         return self.setParams(predictionCol=value)
 
@@ -134,10 +137,10 @@ class MachineParams(HasFeaturesCol, HasLabelCol, HasWeightCol, HasPredictionCol)
 class ClassifierParams(MachineParams, HasRawPredictionCol, HasValidationIndicatorCol):
     """Those of a classifier."""
 
-    def setRawPredictionCol(self, value: str) -> Any:
+    def setRawPredictionCol(self, value: str) -> Self:
         """The column to write the values of f into."""
         return self.setParams(rawPredictionCol=value)
 
-    def setValidationIndicatorCol(self, value: str) -> Any:
+    def setValidationIndicatorCol(self, value: str) -> Self:
         """A column of booleans: rows that are not trained on, but evaluated after each level."""
         return self.setParams(validationIndicatorCol=value)

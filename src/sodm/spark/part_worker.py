@@ -7,13 +7,15 @@ import threading
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from pyspark import Broadcast
 
 from sodm import _core
 from sodm.engines.base import Arrays, Block, Slot, Task
+from sodm.problem.row_types import Rows
 from sodm.spark.accumulators import ListAccumulator
 from sodm.spark.clock import JobClock
 from sodm.spark.routing import Piece
@@ -25,7 +27,7 @@ class PartRequest(NamedTuple):
     added to the margins if anything is."""
 
     part: int
-    numbers: NDArray[Any]
+    numbers: NDArray[np.integer]
     signs: NDArray[np.int8]
     weights: NDArray[np.float64] | None
     offset: NDArray[np.float64] | None
@@ -64,19 +66,22 @@ class PartWorker:
     """
 
     task: Task
-    common: Any
+    common: Broadcast[Arrays]
     n_threads: int
     memory: int
     clock: JobClock
     form: RowForm
-    results: ListAccumulator
+    results: ListAccumulator[PartResult]
 
-    def __call__(self, items: Iterable[Any]) -> None:
+    def __call__(self, items: Iterable[Piece | PartRequest]) -> None:
         waited, began = self.clock.elapsed(), time.perf_counter()
         pieces: list[Piece] = []
         requests: list[PartRequest] = []
         for item in items:
-            (pieces if isinstance(item, Piece) else requests).append(item)
+            if isinstance(item, Piece):
+                pieces.append(item)
+            else:
+                requests.append(item)
         rows = TaskRows(pieces, self.form)
         del pieces
         reading = (time.perf_counter() - began) / max(1, len(requests))
@@ -88,7 +93,7 @@ class PartWorker:
             solving = time.perf_counter() - taken
             self.results.add(PartResult(request.part, result, waited, reading + taken - started, solving))
 
-    def _solve(self, rows: Any, request: PartRequest) -> Arrays | None:
+    def _solve(self, rows: Rows, request: PartRequest) -> Arrays | None:
         left = self.clock.left()
         if left == 0:
             return None

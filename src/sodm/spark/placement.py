@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,9 @@ from sodm.spark.cluster import Cluster
 from sodm.spark.private import keyed_by_task, persist_pairs
 from sodm.spark.routing import Route
 from sodm.spark.rows import ClusterRows
+
+if TYPE_CHECKING:
+    from sodm.spark.private import JavaPairs
 
 Index = NDArray[np.intp]
 
@@ -40,7 +43,7 @@ class Placement:
         How they get there; needed again if a partition is lost.
     """
 
-    pairs: Any
+    pairs: JavaPairs
     tasks_of: NDArray[np.int32]
     n_tasks: int
     n_rows: int

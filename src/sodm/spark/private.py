@@ -12,18 +12,24 @@ from __future__ import annotations
 import pickle
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from pyspark import RDD, SparkContext, StorageLevel
 from pyspark.serializers import BatchedSerializer, CPickleSerializer, NoOpSerializer, pack_long
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+    from py4j.java_gateway import JavaObject
     from pyspark.sql import DataFrame
+
+    JavaPairs: TypeAlias = JavaObject  # pairs (task, items), as `keyed_by_task` makes them
+
+T = TypeVar("T")
 
 # ------------------------------------------------------------------------------------ rows from a DataFrame
 
 
-def arrow_batches(frame: DataFrame) -> Any:
+def arrow_batches(frame: DataFrame) -> RDD[bytes]:
     """A DataFrame as an RDD of serialised Arrow batches.
 
     This is what Spark's own `toPandas` is built on. `mapInArrow` could do the same, but what comes out of it
@@ -33,7 +39,7 @@ def arrow_batches(frame: DataFrame) -> Any:
     return RDD(batches, frame.sparkSession.sparkContext, NoOpSerializer())
 
 
-def arrow_schema(frame: DataFrame) -> Any:
+def arrow_schema(frame: DataFrame) -> pa.Schema:
     """The schema of these batches, which come without one."""
     from pyspark.sql.pandas.types import to_arrow_schema
 
@@ -41,7 +47,7 @@ def arrow_schema(frame: DataFrame) -> Any:
     return to_arrow_schema(frame.schema, prefers_large_types=large == "true")
 
 
-def compute(rdd: Any) -> None:
+def compute(rdd: RDD[T]) -> None:
     """Compute all partitions of an RDD, to have them cached.
 
     `RDD.count` sends each item to a Python process to be counted; here Java counts.
@@ -52,7 +58,7 @@ def compute(rdd: Any) -> None:
 # ----------------------------------------------------------------------------------- items brought together
 
 
-def keyed_by_task(source: Any, n_tasks: int) -> Any:
+def keyed_by_task(source: RDD[tuple[int, T]], n_tasks: int) -> JavaPairs:
     """An RDD of pairs (task, item) as pairs of Java, those of a task in the partition of its number.
 
     `RDD.union` followed by `RDD.partitionBy` would do, but union ends the Python process of each RDD: all
@@ -60,20 +66,21 @@ def keyed_by_task(source: Any, n_tasks: int) -> Any:
     they are made. PairwiseRDD, PythonPartitioner and valueOfPair are what `partitionBy` itself is built on.
     """
 
-    def write(pairs: Iterable[tuple[int, Any]]) -> Iterator[bytes]:
+    def write(pairs: Iterable[tuple[int, T]]) -> Iterator[bytes]:
         for task, item in pairs:
             yield pack_long(task)
             yield pickle.dumps([item], protocol=5)
 
-    context = source.context
-    keyed = source.mapPartitions(write)
+    jvm = source.context._jvm
+    assert jvm is not None
+    keyed: Any = source.mapPartitions(write)  # a PipelinedRDD, whose fields pyspark does not tell
     keyed._bypass_serializer = True
-    pairs = context._jvm.PairwiseRDD(keyed._jrdd.rdd()).asJavaPairRDD()
+    pairs = jvm.PairwiseRDD(keyed._jrdd.rdd()).asJavaPairRDD()
     # Pairs that were placed by equal partitioners are joined below without being moved again.
-    return pairs.partitionBy(context._jvm.PythonPartitioner(n_tasks, id(keyed_by_task)))
+    return pairs.partitionBy(jvm.PythonPartitioner(n_tasks, id(keyed_by_task)))
 
 
-def joined_by_task(context: SparkContext, first: Any, *others: Any) -> Any:
+def joined_by_task(context: SparkContext, first: JavaPairs, *others: JavaPairs) -> RDD[Any]:
     """The items that several results of `keyed_by_task` have for each task, as an RDD."""
     for other in others:
         first = first.union(other)
@@ -81,7 +88,7 @@ def joined_by_task(context: SparkContext, first: Any, *others: Any) -> Any:
     return RDD(context._jvm.PythonRDD.valueOfPair(first), context, BatchedSerializer(CPickleSerializer()))
 
 
-def persist_pairs(context: SparkContext, pairs: Any) -> None:
+def persist_pairs(context: SparkContext, pairs: JavaPairs) -> None:
     """Keep a result of `keyed_by_task`; these are RDDs of Java, which know nothing of Python's levels."""
     pairs.persist(context._getJavaStorageLevel(StorageLevel.MEMORY_AND_DISK_DESER))
 
@@ -119,10 +126,10 @@ def download(context: SparkContext, source: str, local: Path) -> None:
     _system_of(context, path).copyToLocalFile(False, path, _path(context, local.as_uri()), True)
 
 
-def _path(context: SparkContext, text: str) -> Any:
+def _path(context: SparkContext, text: str) -> JavaObject:
     assert context._jvm is not None
     return context._jvm.org.apache.hadoop.fs.Path(text)
 
 
-def _system_of(context: SparkContext, path: Any) -> Any:
+def _system_of(context: SparkContext, path: JavaObject) -> JavaObject:
     return path.getFileSystem(context._jsc.hadoopConfiguration())

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pyspark import RDD, Broadcast
 
-from sodm.spark.blocks import PackedBlock, in_form
+from sodm.problem.row_types import Rows
+from sodm.spark.blocks import PackedBlock, Place, in_form
 
 if TYPE_CHECKING:
     from sodm.spark.rows import ClusterRows
@@ -19,8 +21,8 @@ if TYPE_CHECKING:
 class Piece:
     """Rows of one block on their way, with their numbers in the DataFrame."""
 
-    numbers: NDArray[Any]
-    rows: Any
+    numbers: NDArray[np.integer]
+    rows: Rows
 
 
 @dataclass(frozen=True)
@@ -34,11 +36,11 @@ class Route:
         Which rows go where. It is needed as long as the RDD is, and again if a partition is lost.
     """
 
-    pieces: Any
-    plan: Any
+    pieces: RDD[tuple[int, Piece]]
+    plan: Broadcast[dict[Place, NDArray[Any]]] | None
 
     @classmethod
-    def of(cls, rows: ClusterRows, numbers: NDArray[Any], tasks_of: NDArray[np.int32]) -> Route:
+    def of(cls, rows: ClusterRows, numbers: NDArray[np.intp], tasks_of: NDArray[np.int32]) -> Route:
         """Cut the blocks by task.
 
         Parameters
@@ -82,7 +84,7 @@ def task_dtype(largest: int) -> np.dtype[Any]:
     return np.min_scalar_type(-max(largest, 0) - 1)
 
 
-def cut_by_task(tasks: NDArray[Any], numbers: NDArray[Any], rows: Any) -> list[tuple[int, Piece]]:
+def cut_by_task(tasks: NDArray[Any], numbers: NDArray[np.integer], rows: Rows) -> list[tuple[int, Piece]]:
     """Rows cut by task; `tasks` has one row for each, with the tasks that it goes to and -1 for none."""
     at, column = np.nonzero(tasks >= 0)
     task = tasks[at, column]

@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pyspark import RDD
 
 from sodm.problem.row_set import Array, Index, RowSet
+from sodm.problem.row_types import Rows
 from sodm.spark.blocks import PackedBlock, Place, in_form, stack
 from sodm.spark.broadcasts import broadcast
 from sodm.spark.clock import Stopwatch
@@ -38,7 +40,7 @@ class ClusterRows(RowSet):
 
     def __init__(
         self,
-        blocks: Any,
+        blocks: RDD[PackedBlock],
         survey: Survey,
         index: Index | None = None,
         passes: Stopwatch | None = None,
@@ -50,7 +52,7 @@ class ClusterRows(RowSet):
         self.shape = (survey.n if index is None else len(index), survey.n_features)
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> np.dtype[Any]:
         """Of the features."""
         return self.survey.dtype
 
@@ -62,14 +64,14 @@ class ClusterRows(RowSet):
     def select(self, index: Index) -> ClusterRows:
         return ClusterRows(self.blocks, self.survey, self.numbers(index), self.passes, self.fetched)
 
-    def numbers(self, index: Any) -> Index:
+    def numbers(self, index: Index) -> Index:
         """Numbers in the DataFrame."""
         index = np.asarray(index)
         return index if self.index is None else self.index[index]
 
     # ----------------------------------------------------------------------------------- rows by number
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: Index | slice) -> Rows:
         if isinstance(index, slice):
             index = np.arange(self.shape[0])[index]
         numbers = self.numbers(index)
@@ -82,11 +84,11 @@ class ClusterRows(RowSet):
         self.fetched.add(wanted, rows)
         return rows if in_order else rows[np.searchsorted(wanted, numbers)]
 
-    def take(self, index: Index) -> tuple[Any, Any, Any]:
+    def take(self, index: Index) -> tuple[Rows, NDArray[Any] | None, Array | None]:
         """The rows of these numbers, in ascending order, with their labels and weights."""
         return self._fetch(self.numbers(index))
 
-    def _fetch(self, numbers: Index) -> tuple[Any, Any, Any]:
+    def _fetch(self, numbers: Index) -> tuple[Rows, NDArray[Any] | None, Array | None]:
         """Rows in ascending order, from the partitions that have them."""
         bounds, places = self.survey.bounds, self.survey.places
         cuts = np.searchsorted(numbers, bounds)
@@ -161,7 +163,7 @@ class ClusterRows(RowSet):
 
     # ------------------------------------------------------------------------------ sums over all rows
 
-    def sum_over_rows(self, function: Callable[[Any, Array], Array], coefficients: Array) -> Array:
+    def sum_over_rows(self, function: Callable[[Rows, Array], Array], coefficients: Array) -> Array:
         as_csr = self.sparse
         with broadcast(self.blocks.context, self._by_block(np.ascontiguousarray(coefficients.T))) as sent:
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 from uuid import uuid4
@@ -13,11 +13,15 @@ from uuid import uuid4
 import numpy as np
 from numpy.typing import NDArray
 
+from sodm.problem.row_types import Rows
 from sodm.spark.columns import Columns, feature_columns
 from sodm.spark.packing import features_of
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark import Broadcast, SparkContext
     from pyspark.sql import DataFrame
+    from pyspark.sql.types import DataType, StructType
 
 PIECE = 32 * 2**20  # bytes; one large object would have to be held in one Java array
 
@@ -29,10 +33,10 @@ class SentMachine:
     """A machine on its way: a name that no other has, and its pieces as broadcasts."""
 
     name: str
-    pieces: list[Any]
+    pieces: list[Broadcast[bytes]]
 
 
-def send_machine(context: Any, machine: Any) -> SentMachine:
+def send_machine(context: SparkContext, machine: Any) -> SentMachine:
     """A machine as broadcasts."""
     packed = pickle.dumps(machine, protocol=5)
     cuts = range(0, len(packed), PIECE)
@@ -50,10 +54,10 @@ def received_machine(sent: SentMachine) -> Any:
 class Scores(Protocol):
     """What a machine writes beside rows; an empty name leaves a column out."""
 
-    def fields(self) -> dict[str, Any]:
+    def fields(self) -> dict[str, DataType]:
         """Names of columns, and their types."""
 
-    def arrays(self, machine: Any, rows: Any) -> dict[str, Any]:
+    def arrays(self, machine: Any, rows: Rows) -> dict[str, pa.Array]:
         """The same columns of some rows, as Arrow takes them; on an executor."""
 
 
@@ -65,14 +69,14 @@ class ClassScores:
     prediction: str
     is_text: bool
 
-    def fields(self) -> dict[str, Any]:
+    def fields(self) -> dict[str, DataType]:
         from pyspark.ml.linalg import VectorUDT
         from pyspark.sql.types import DoubleType, StringType
 
         kinds = {self.raw: VectorUDT(), self.prediction: StringType() if self.is_text else DoubleType()}
         return {name: kind for name, kind in kinds.items() if name}
 
-    def arrays(self, machine: Any, rows: Any) -> dict[str, Any]:
+    def arrays(self, machine: Any, rows: Rows) -> dict[str, pa.Array]:
         import pyarrow as pa
 
         values = machine.decision_function(rows)
@@ -90,12 +94,12 @@ class NumberScores:
 
     prediction: str
 
-    def fields(self) -> dict[str, Any]:
+    def fields(self) -> dict[str, DataType]:
         from pyspark.sql.types import DoubleType
 
         return {self.prediction: DoubleType()} if self.prediction else {}
 
-    def arrays(self, machine: Any, rows: Any) -> dict[str, Any]:
+    def arrays(self, machine: Any, rows: Rows) -> dict[str, pa.Array]:
         import pyarrow as pa
 
         return {self.prediction: pa.array(machine.predict(rows))} if self.prediction else {}
@@ -112,7 +116,7 @@ def score(frame: DataFrame, columns: Columns, sent: SentMachine, scores: Scores)
         fields.append(StructField(name, kind))
     n_columns = len(frame.columns)
 
-    def decide(batches: Iterator[Any]) -> Iterator[Any]:
+    def decide(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
 
         machine = received_machine(sent)
@@ -132,14 +136,18 @@ def score(frame: DataFrame, columns: Columns, sent: SentMachine, scores: Scores)
     return _map_in_arrow(frame.select("*", *feature_columns(columns)), decide, StructType(fields))
 
 
-def _map_in_arrow(frame: DataFrame, function: Any, schema: Any) -> DataFrame:
+def _map_in_arrow(
+    frame: DataFrame,
+    function: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]],
+    schema: StructType,
+) -> DataFrame:
     """`DataFrame.mapInArrow`; Spark's warning about the version of pandas is no concern of ours."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
         return frame.mapInArrow(function, schema)
 
 
-def _vectors(values: NDArray[np.float64]) -> Any:
+def _vectors(values: NDArray[np.float64]) -> pa.StructArray:
     """Dense vectors as Spark stores them; of two classes, (-f, f)."""
     import pyarrow as pa
 

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pyspark import SparkContext
+    from pyspark.sql import DataFrame, SparkSession
 
 
-def context_of(source: Any) -> Any:
+def context_of(source: DataFrame | SparkSession) -> SparkContext:
     """The SparkContext of a session or DataFrame; refuses those of Spark Connect."""
-    session = getattr(source, "sparkSession", source)
+    session: Any = getattr(source, "sparkSession", source)
     if type(session).__module__.startswith("pyspark.sql.connect"):
         raise TypeError(
             "sodm.spark needs a classic Spark session, and this one is of Spark Connect, which has no RDDs: "
             "make it with SparkSession.builder.master(...) instead of remote(...), or train without Spark."
         )
-    return session.sparkContext
+    context: SparkContext = session.sparkContext
+    return context

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pyspark import RDD
 
 from sodm.spark.accumulators import ListAccumulator
 from sodm.spark.blocks import PackedBlock, Place, size_of
@@ -43,7 +44,7 @@ class Survey:
     sizes: list[int]
     n_features: int
     sparse: bool
-    dtype: Any
+    dtype: np.dtype[Any]
     weighted: bool
     bytes: int
     totals: dict[Any, float]
@@ -65,13 +66,15 @@ class Survey:
         return dict(zip(self.places, np.split(values, self.bounds[1:-1]), strict=True))
 
 
-def with_summaries(packed: Any, keep_labels: bool, classes: bool = True) -> tuple[Any, ListAccumulator]:
+def with_summaries(
+    packed: RDD[PackedBlock], keep_labels: bool, classes: bool = True
+) -> tuple[RDD[PackedBlock], ListAccumulator[BlockSummary]]:
     """The blocks of an RDD, and where a summary of each arrives when it is packed, with its labels and the
     weights of its classes if they are asked for.
 
     A block that is packed twice, after its executor was lost, has two summaries, which are the same.
     """
-    summaries = ListAccumulator(packed.context)
+    summaries: ListAccumulator[BlockSummary] = ListAccumulator(packed.context)
 
     def summarise(block: PackedBlock) -> PackedBlock:
         summaries.add(BlockSummary.of(block, keep_labels, classes))
@@ -80,7 +83,9 @@ def with_summaries(packed: Any, keep_labels: bool, classes: bool = True) -> tupl
     return packed.map(summarise), summaries
 
 
-def take_survey(blocks: Any, summaries: ListAccumulator, purpose: str = "to train on") -> Survey:
+def take_survey(
+    blocks: RDD[PackedBlock], summaries: ListAccumulator[BlockSummary], purpose: str = "to train on"
+) -> Survey:
     """Pack all blocks into the cache; refuses what cannot be trained on, in one sentence."""
     compute(blocks)
     by_place = {summary.place: summary for summary in summaries.take()}
@@ -118,7 +123,7 @@ class BlockSummary:
     faults: dict[str, int]
     shape: tuple[int, int] = (0, 0)
     sparse: bool = False
-    dtype: Any = None
+    dtype: np.dtype[Any] | None = None
     weighted: bool = False
     bytes: int = 0
     totals: tuple[tuple[Any, float], ...] = ()
@@ -153,8 +158,10 @@ def _add_totals(seen: Sequence[BlockSummary]) -> dict[Any, float]:
     return dict(sorted(totals.items()))
 
 
-def _joined(arrays: Sequence[Any]) -> Any:
-    return None if arrays[0] is None else np.concatenate(arrays)
+def _joined(arrays: Sequence[NDArray[Any] | None]) -> NDArray[Any] | None:
+    """Those of all blocks, if blocks have any."""
+    there = [array for array in arrays if array is not None]
+    return np.concatenate(there) if there else None
 
 
 def _refuse_faults(seen: Sequence[BlockSummary]) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sodm.problem.row_types import Rows
 from sodm.spark.blocks import stack
 from sodm.spark.routing import Piece
 
@@ -19,7 +20,7 @@ class RowForm:
 
     n_features: int
     as_csr: bool
-    dtype: Any
+    dtype: np.dtype[Any]
 
 
 class TaskRows:
@@ -32,7 +33,7 @@ class TaskRows:
         self._order = np.argsort(numbers)
         self._numbers = numbers[self._order]
 
-    def take(self, numbers: NDArray[Any]) -> Any:
+    def take(self, numbers: NDArray[np.integer]) -> Rows:
         """The rows of these numbers."""
         at = np.searchsorted(self._numbers, numbers)
         found = at < len(self._numbers)

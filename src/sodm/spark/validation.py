@@ -10,12 +10,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pyspark import Broadcast
 
 from sodm.engines.base import Block
 from sodm.estimators.labels import encode
 from sodm.problem.evaluator import KernelEvaluator
 from sodm.problem.linear import RowMaker, core_rows
 from sodm.problem.problem import Problem
+from sodm.problem.row_types import Rows
 from sodm.spark.blocks import PackedBlock, in_form
 from sodm.spark.broadcasts import broadcast
 from sodm.spark.rows import ClusterRows
@@ -62,7 +64,7 @@ class ValidationRows:
             values = partial(_values_of_pieces, kernel, pieces, problem.pairs)
             return self._accuracy(problem.classes, values, problem.pairs)
 
-    def accuracy_of(self, values: Callable[[Any], Array], classes: NDArray[Any]) -> float:
+    def accuracy_of(self, values: Callable[[Rows], Array], classes: NDArray[Any]) -> float:
         """Of a function of rows, which is called on the executors."""
         return self._accuracy(classes, partial(_transposed, values))
 
@@ -71,7 +73,7 @@ class ValidationRows:
         w = np.ascontiguousarray(w)
         return self._accuracy(maker.classes, partial(_values_of_weights, maker.bias, maker.n_threads, w))
 
-    def _accuracy(self, classes: NDArray[Any], values: Callable[[Any], Array], pairs: bool = False) -> float:
+    def _accuracy(self, classes: NDArray[Any], values: Callable[[Rows], Array], pairs: bool = False) -> float:
         """The share of rows that are given their own class.
 
         Parameters
@@ -94,11 +96,13 @@ class ValidationRows:
         return (total or 0) / self.rows.shape[0]
 
 
-def _transposed(values: Callable[[Any], Array], rows: Any) -> Array:
+def _transposed(values: Callable[[Rows], Array], rows: Rows) -> Array:
     return values(rows).T
 
 
-def _values_of_pieces(kernel: KernelEvaluator, pieces: list[Any], pairs: bool, rows: Any) -> Array:
+def _values_of_pieces(
+    kernel: KernelEvaluator, pieces: list[Broadcast[tuple[Rows, Array]]], pairs: bool, rows: Rows
+) -> Array:
     """f of a machine in pieces."""
     n = rows.shape[0]
     block = Block(rows, np.arange(n), np.empty((0, n)), np.empty(n))
@@ -106,5 +110,5 @@ def _values_of_pieces(kernel: KernelEvaluator, pieces: list[Any], pairs: bool, r
     return np.sum([decide(kernel, block, own, coef, pairs) for own, coef in machines], axis=0)
 
 
-def _values_of_weights(bias: float, n_threads: int, w: Array, rows: Any) -> Array:
+def _values_of_weights(bias: float, n_threads: int, w: Array, rows: Rows) -> Array:
     return core_rows(rows, None, None, bias, n_threads).decisions(w)

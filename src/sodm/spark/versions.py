@@ -6,22 +6,22 @@ import os
 import re
 import shutil
 import subprocess
-from typing import Any
 from weakref import WeakKeyDictionary
 
-from pyspark import TaskContext
+from pyspark import SparkContext, TaskContext
 
 from sodm.spark.private import count_executors, is_running
 
 OLDEST_JAVA = 17
 
-_checked: WeakKeyDictionary[Any, int] = WeakKeyDictionary()  # how many executors an application had then
+# How many executors an application had when they were asked.
+_checked: WeakKeyDictionary[SparkContext, int] = WeakKeyDictionary()
 
 
-def check_executors(context: Any) -> None:
+def check_executors(context: SparkContext) -> None:
     """A tiny job: whether all executors have the sodm and NumPy that the driver has."""
 
-    def versions(_: Any) -> list[tuple[str, ...]]:
+    def versions(_: object) -> list[tuple[str, ...]]:
         # Nothing of sodm may be needed here: it may be missing, and that is to be said.
         import os
         import platform

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sodm.problem.cells import Cells
 from sodm.problem.evaluator import KernelEvaluator
 from sodm.problem.query_blocks import query_blocks
+from sodm.problem.row_types import Rows
 
 Array = NDArray[np.float64]
 
@@ -42,7 +43,7 @@ class LocalMachines:
     coefficients: Array
     intercept: float
 
-    def decide(self, kernel: KernelEvaluator, X: Any, parts: list[Any]) -> Array:
+    def decide(self, kernel: KernelEvaluator, X: Rows, parts: list[Any]) -> Array:
         """f at the rows of X, shape (n, n_problems); `parts` are the `vectors` of the cells and of f0.
 
         Cells are looked at side by side; what comes out for a row depends on that row only.
@@ -69,7 +70,7 @@ class LocalMachines:
                 raise
         return values
 
-    def vectors(self, kernel: KernelEvaluator, support_vectors: Any) -> list[Any]:
+    def vectors(self, kernel: KernelEvaluator, support_vectors: Rows) -> list[Any]:
         """The vectors of each cell and of f0 as the core takes them, to be made once; None where none are."""
         made: list[Any] = []
         for first, last in pairwise(self.bounds.tolist()):
@@ -86,7 +87,7 @@ class LocalMachines:
         """What `plain` took apart."""
         return cls(**{**parts, "cells": Cells(parts["cells"])})
 
-    def _part(self, kernel: KernelEvaluator, part: int, X: Any, parts: list[Any]) -> Array:
+    def _part(self, kernel: KernelEvaluator, part: int, X: Rows, parts: list[Any]) -> Array:
         coefficients = self.coefficients[:, self.bounds[part] : self.bounds[part + 1]].T
         if parts[part] is None:
             return np.zeros((X.shape[0], len(self.coefficients)))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sodm.problem.evaluator import KernelEvaluator
 from sodm.problem.row_set import Index, RowSet
+from sodm.problem.row_types import Rows
 
 ROWS_PER_CENTRE = 200
 
@@ -27,7 +27,7 @@ class Regions:
     half_norms : ndarray, shape (n_regions,)
     """
 
-    rows: Any
+    rows: Rows
     means: NDArray[np.float64]
     half_norms: NDArray[np.float64]
 
@@ -44,11 +44,11 @@ class Regions:
         inner = regions._products(kernel, at_hand)
         return cls(regions.rows, means, np.einsum("ij,ij->j", means, inner) / 2)
 
-    def nearest(self, kernel: KernelEvaluator, X: Any) -> NDArray[np.intp]:
+    def nearest(self, kernel: KernelEvaluator, X: Rows) -> NDArray[np.intp]:
         """The region of each row: |phi(x) - c|^2 = k(x, x) - 2 <phi(x), c> + |c|^2 is smallest there."""
         return np.argmax(self._products(kernel, X) - self.half_norms, axis=1)
 
-    def _products(self, kernel: KernelEvaluator, X: Any) -> NDArray[np.float64]:
+    def _products(self, kernel: KernelEvaluator, X: Rows) -> NDArray[np.float64]:
         if kernel.precomputed:
             return kernel.apply(X[:, self.rows], None, self.means)
         return kernel.apply(X, self.rows, self.means)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sodm.engines.base import Block
 from sodm.problem.evaluator import KernelEvaluator
 from sodm.problem.problem import Problem
+from sodm.problem.row_types import Rows
 from sodm.trees.probe import classes_of, machine_values
 
 
@@ -26,7 +27,7 @@ class EvaluationRows:
         To be compared with `Problem.classes`.
     """
 
-    rows: Any
+    rows: Rows
     labels: NDArray[Any]
 
     def accuracy(self, problem: Problem, kernel: KernelEvaluator, duals: NDArray[np.float64]) -> float:

@@ -43,9 +43,9 @@ class Record:
     mean_iter: float
     violation: float
     """Largest violation of the optimality conditions in any part's own problem."""
-    objective: Any
+    objective: float | list[float]
     """Of the problem of all rows; a number, or one for each class."""
-    gap: Any
+    gap: float | list[float]
     """Relative duality gap of the problem of all rows."""
     estimated: bool
     """Whether objective and gap are estimates from a sample of the rows."""
@@ -88,3 +88,8 @@ class Summary:
         objective, gap, violation = worst("objective"), worst("gap"), worst("violation")
         solver, precision = results[0]["solver"], results[0]["precision"]
         return cls(objective, gap, violation, worst("n_iter"), converged, solver, precision)
+
+
+def plain(values: NDArray[np.float64]) -> float | list[float]:
+    """One number if there is one machine, else one for each, as JSON takes them."""
+    return float(values[0]) if len(values) == 1 else [float(value) for value in values]

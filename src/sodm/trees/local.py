@@ -23,6 +23,7 @@ from sodm.problem.evaluator import KernelEvaluator, Precision
 from sodm.problem.kernels import Kernel
 from sodm.problem.losses import Loss
 from sodm.problem.pairs import at_rows_of_pairs, codes_of, sums_of_pairs, tagged, untagged
+from sodm.problem.row_types import Rows
 from sodm.solvers.certified import solve_certified
 from sodm.solvers.exact import solve
 from sodm.solvers.pairs import solve_pairs
@@ -124,7 +125,13 @@ class LocalSolver:
             "seconds": seconds,
         }
 
-    def _decide(self, kernel: KernelEvaluator, block: Block, model_rows: Any, coefficients: Any) -> Any:
+    def _decide(
+        self,
+        kernel: KernelEvaluator,
+        block: Block,
+        model_rows: Rows | Block,
+        coefficients: NDArray[np.float64],
+    ) -> NDArray[np.float64]:
         return decide(kernel, block, model_rows, coefficients, self.pairs)
 
     def _loss(self, block: Block, represented: float) -> Loss:
@@ -132,7 +139,7 @@ class LocalSolver:
         return replace(self.loss, lam=self.loss.lam * (block.weights.sum() / represented))
 
 
-def square(kernel: KernelEvaluator, block: Block) -> Any:
+def square(kernel: KernelEvaluator, block: Block) -> Rows:
     """The rows of a block as its kernel takes them: for a precomputed one the values among themselves."""
     return block.rows[:, block.columns] if kernel.precomputed else block.rows
 
@@ -147,7 +154,7 @@ def machine_coefficients(
 def decide(
     kernel: KernelEvaluator,
     block: Block,
-    model_rows: Any,
+    model_rows: Rows | Block,
     coefficients: NDArray[np.float64],
     pairs: bool = False,
 ) -> NDArray[np.float64]:
@@ -169,7 +176,7 @@ def decide(
 
 
 def _decide_pairs(
-    kernel: KernelEvaluator, block: Block, model_rows: Any, coefficients: NDArray[np.float64]
+    kernel: KernelEvaluator, block: Block, model_rows: Rows | Block, coefficients: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """f of all pairs: the rows of each class have coefficients in the pairs of that class only."""
     own, codes = untagged(coefficients)

@@ -29,7 +29,7 @@ from sodm.training.regions import Regions
 from sodm.training.trained import Trained
 from sodm.trees.budget import compress
 from sodm.trees.checkpoint import Checkpoint, State
-from sodm.trees.history import Record, Seconds, Summary
+from sodm.trees.history import Record, Seconds, Summary, plain
 from sodm.trees.local import LocalSolver, machine_coefficients
 from sodm.trees.memory import most_needed, part_share
 from sodm.trees.merge import Group, MergeRule, Solved, rows_of
@@ -303,8 +303,8 @@ class _Training:
                 n_iter=int(iterations.max()),
                 mean_iter=float(iterations.mean()),
                 violation=float(max(np.max(result["violation"]) for result in results)),
-                objective=_plain(now.objective),
-                gap=_plain(now.gap),
+                objective=plain(now.objective),
+                gap=plain(now.gap),
                 estimated=not now.exact,
                 changed=None if before is None else changed(now, before),
                 n_kernel_evaluations=evaluations,
@@ -423,7 +423,3 @@ class _Training:
                 "overhead": seconds.engine,
             }
         )
-
-
-def _plain(values: Array) -> Any:
-    return float(values[0]) if len(values) == 1 else [float(value) for value in values]

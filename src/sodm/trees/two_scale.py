@@ -29,11 +29,12 @@ from sodm.partition.cells import find_cells
 from sodm.problem.cells import Cells, Places, places_of
 from sodm.problem.evaluator import KernelEvaluator
 from sodm.problem.problem import Problem
+from sodm.problem.row_types import Rows
 from sodm.solvers.result import SolveResult
 from sodm.training.context import Context
 from sodm.training.local_machines import LocalMachines
 from sodm.training.trained import Trained
-from sodm.trees.history import Record, Seconds, Summary
+from sodm.trees.history import Record, Seconds, Summary, plain
 from sodm.trees.local import LocalSolver
 from sodm.trees.memory import most_needed, part_share
 from sodm.trees.pilot import EXACT_ROWS
@@ -255,8 +256,8 @@ class _Training:
             n_iter=int(iterations.max()),
             mean_iter=float(iterations.mean()),
             violation=float(np.max(summary.violation)),
-            objective=_plain(np.sum([result["objective"] for result in done], axis=0)),
-            gap=_plain(summary.gap),
+            objective=plain(np.sum([result["objective"] for result in done], axis=0)),
+            gap=plain(summary.gap),
             estimated=False,
             changed=None,
             n_kernel_evaluations=sum(result["n_kernel_evaluations"] for result in done),
@@ -281,9 +282,5 @@ class _Training:
             self.context.progress({"stage": stage, "rows": rows})
 
 
-def _values(machines: LocalMachines, evaluator: KernelEvaluator, vectors: Any, X: Any) -> Array:
+def _values(machines: LocalMachines, evaluator: KernelEvaluator, vectors: Any, X: Rows) -> Array:
     return machines.decide(evaluator, X, machines.vectors(evaluator, vectors))
-
-
-def _plain(values: Array) -> Any:
-    return float(values[0]) if len(values) == 1 else [float(value) for value in values]

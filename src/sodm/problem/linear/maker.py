@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sodm.problem.linear.memory import MemoryRows
 from sodm.problem.linear.sums import Array
 from sodm.problem.losses import Loss
+from sodm.problem.row_types import Rows
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ class RowMaker:
         """Weights of one problem."""
         return n_features + int(self.bias != 0)
 
-    def rows(self, X: Any, codes: NDArray[np.int32], weights: Array | None) -> MemoryRows:
+    def rows(self, X: Rows, codes: NDArray[np.int32], weights: Array | None) -> MemoryRows:
         """Rows of the problem. `codes` are the places of the labels in `classes`; rows of other labels,
         whose code is -1, weigh nothing."""
         if self.factors is not None:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from sodm import _core
 from sodm.problem.linear.sums import Array, Curvature, Sums
 from sodm.problem.losses import Loss, OdmLoss
+from sodm.problem.row_types import Rows, is_sparse
 from sodm.problem.rows import csr_parts
 
 # Up to so many rows a coarse problem is not worth having.
@@ -42,7 +41,7 @@ class MemoryRows:
 
     def __init__(
         self,
-        X: Any,
+        X: Rows,
         labels: NDArray[np.int32],
         weights: Array | None,
         positive: NDArray[np.int32],
@@ -102,7 +101,7 @@ class MemoryRows:
         labels = np.ascontiguousarray(self.labels[::step])
         X = self.X
         if step > 1:  # a copy: rows far apart in memory would be slow to read again and again
-            X = X[::step] if sparse.issparse(X) else np.ascontiguousarray(X[::step])
+            X = X[::step] if is_sparse(X) else np.ascontiguousarray(X[::step])
         return MemoryRows(X, labels, weights, self.positive, self.loss, self.bias, self.n_threads)
 
     def gram_pays(self) -> bool:
@@ -112,7 +111,7 @@ class MemoryRows:
             return True
         if len(self.positive) * self.width**2 > 2**26:
             return False
-        if sparse.issparse(self.X):
+        if is_sparse(self.X):
             per_row = self.X.nnz / max(1, self.n)
             return self.width <= 1024 and min(per_row**2, self.width**2 / 8) < 240 * per_row
         return self.width < 960
@@ -125,7 +124,7 @@ class MemoryRows:
     def has_long_rows(self) -> bool:
         """Whether the rows outside the dead zone, gone over again and again, cost less than one pass over all
         of them that sums the matrix on its way; measured on two cores, both ways, on eight shapes."""
-        if sparse.issparse(self.X):
+        if is_sparse(self.X):
             return not self.gram_pays()
         return self.width > 64 and (self.width >= 400 or self.n <= 100 * self.width)
 
@@ -135,7 +134,7 @@ class MemoryRows:
     # ------------------------------------------------------------------------------------ row by row
 
     def steppable(self) -> MemoryRows:
-        if sparse.issparse(self.X) or self.X.strides[1] == self.X.itemsize or self.X.shape[1] == 1:
+        if is_sparse(self.X) or self.X.strides[1] == self.X.itemsize or self.X.shape[1] == 1:
             return self
         X = np.ascontiguousarray(self.X)
         return MemoryRows(X, self.labels, self.weights, self.positive, self.loss, self.bias, self.n_threads)
@@ -206,9 +205,9 @@ class LongRows:
 
 
 def core_rows(
-    X: Any, labels: NDArray[np.int32] | None, weights: Array | None, bias: float, n_threads: int
+    X: Rows, labels: NDArray[np.int32] | None, weights: Array | None, bias: float, n_threads: int
 ) -> _core.LinearRows:
     """Rows as the compiled core holds them."""
-    if sparse.issparse(X):
+    if is_sparse(X):
         return _core.LinearRows.csr(*csr_parts(X), X.shape[1], labels, weights, bias, n_threads)
     return _core.LinearRows.dense(X, labels, weights, bias, n_threads)

@@ -23,6 +23,7 @@ from scipy import sparse
 from sodm.problem.linear.memory import LongRows, MemoryRows
 from sodm.problem.linear.sums import Array, Curvature, Sums
 from sodm.problem.losses import TargetLoss
+from sodm.problem.row_types import Rows
 from sodm.problem.targets import units_of
 
 
@@ -101,7 +102,7 @@ class TargetMaker:
         """Weights of one problem."""
         return n_features + int(self.bias != 0)
 
-    def rows(self, X: Any, targets: Array, weights: Array | None) -> TargetRows:
+    def rows(self, X: Rows, targets: Array, weights: Array | None) -> TargetRows:
         """Rows of the problem, of targets of shape (n, n_targets)."""
         own = 1 - (targets - self.centre) / self.unit
         split = [_split(column, X.dtype) for column in own.T]
