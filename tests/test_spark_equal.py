@@ -104,6 +104,57 @@ def test_three_classes_weights_and_class_weights(spark):
     assert np.allclose(linear.to_sklearn().coef_, line.coef_, rtol=1e-6, atol=1e-9)
 
 
+def four_classes(n: int = N, seed: int = 1):
+    X, y = data(n=n, seed=seed)
+    y[X[:, 2] > 0.5] += 2.0
+    return X, y
+
+
+# With four parts a tree; with one the exact machine of all rows; with `refine` a tree that ends with it.
+@pytest.mark.parametrize(
+    ("name", "multi_class", "parameters"),
+    [
+        ("CascadeClassifier", "auto", {}),
+        ("SODMClassifier", "ovo", {}),
+        ("SODMClassifier", "ovo", {"n_partitions": 1}),
+        ("CascadeClassifier", "auto", {"n_partitions": 1, "loss": "hinge"}),
+        pytest.param("SODMClassifier", "auto", {}, marks=pytest.mark.slow),
+        pytest.param("DiPClassifier", "ovo", {"refine": True}, marks=pytest.mark.slow),
+        pytest.param("DCClassifier", "auto", {"early": True}, marks=pytest.mark.slow),
+    ],
+)
+def test_many_classes_one_against_one(spark, name, multi_class, parameters):
+    X, y = four_classes()
+    X_test, y_test = four_classes(n=300, seed=2)
+    parameters = TREE | {"multi_class": multi_class, "decision_function_shape": "ovr"} | parameters
+    model, here = fit_both(spark, name, X, y, **parameters)
+    there = model.to_sklearn()
+    against_the_rest = name == "SODMClassifier" and multi_class == "auto"
+    assert len(here.dual_coef_) == (4 if against_the_rest else 3)
+    assert_equal_machines(there, here)
+    expected = here.decision_function(X_test)
+    assert expected.shape == (300, 4)
+    rows = model.transform(frame(spark, X_test, y_test)).collect()
+    raw = np.array([row.rawPrediction.toArray() for row in rows])
+    assert np.allclose(raw, expected, atol=1e-9)
+    assert np.array_equal([row.prediction for row in rows], here.predict(X_test))
+    assert here.score(X_test, y_test) > 0.6
+    if not against_the_rest:
+        pairs = [m.set_params(decision_function_shape="ovo").decision_function(X_test) for m in (there, here)]
+        assert pairs[0].shape == (300, 6)
+        assert np.allclose(*pairs, atol=1e-9)
+
+
+def test_raw_predictions_are_by_class_whatever_the_shape_asked_for(spark):
+    X, y = four_classes()
+    parameters = TREE | {"multi_class": "ovo", "decision_function_shape": "ovo"}
+    model, here = fit_both(spark, "CascadeClassifier", X, y, **parameters)
+    rows = model.transform(frame(spark, X, y)).collect()
+    assert here.decision_function(X).shape == (N, 6)
+    assert {len(row.rawPrediction) for row in rows} == {4}
+    assert np.array_equal([row.prediction for row in rows], here.predict(X))
+
+
 @pytest.mark.slow
 def test_two_runs_give_the_same_bits(spark):
     import sodm.spark
