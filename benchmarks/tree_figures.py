@@ -232,8 +232,8 @@ def grow(n: int, parameters: dict[str, Any], budget: int | None) -> dict[str, An
         rows = rng.integers(len(y), size=n)
         return X[rows] + spread * rng.standard_normal((n, X.shape[1]), dtype=np.float32), y[rows]
 
+    X_test, y_test = smoothed(X_test, y_test, 20_000)  # the same for every n
     X, y = smoothed(X, y, n)
-    X_test, y_test = smoothed(X_test, y_test, 20_000)
     before = peak_memory()
     machine = classifier("SODM", parameters)
     began = time.perf_counter()

@@ -109,6 +109,7 @@ def test_train_json_is_one_object_with_everything(files: Path, tmp_path: Path) -
     assert other["validation_rows"] == 569
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_model(files: Path, tmp_path: Path) -> None:
     for name, threads in (("a", "1"), ("b", "2")):
         run(
@@ -317,6 +318,7 @@ def test_warnings_are_lines_too(files: Path, tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_sparse_rows_stay_sparse(tmp_path: Path) -> None:
     """Rows of 300,000 features are never made dense; where scaling would have to, it says so."""
     rng = np.random.default_rng(0)

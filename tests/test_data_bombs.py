@@ -92,9 +92,8 @@ FILLINGS = {
 }
 
 
-@pytest.mark.parametrize(
-    "kind", [pytest.param(kind, marks=[] if kind == "gz" else [pytest.mark.slow]) for kind in COMPRESSORS]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", COMPRESSORS)
 def test_text_that_unpacks_without_end(tmp_path: Path, kind: str) -> None:
     for filling, text in FILLINGS.items():
         # a gigabyte in many streams, or as much as is quickly made in one
@@ -144,6 +143,7 @@ def test_arrays_that_say_they_are_terabytes(tmp_path: Path, kind: str) -> None:
     assert told["grew"] < 16
 
 
+@pytest.mark.slow
 def test_packed_arrays(tmp_path: Path) -> None:
     path = tmp_path / "data.npz"
     np.savez_compressed(path, X=np.zeros((2**22, 8)), y=np.zeros(2**22))
@@ -214,6 +214,7 @@ def test_runs_of_equal_values_in_parquet(tmp_path: Path) -> None:
     assert "max_expansion" in told["said"] and told["grew"] < 64
 
 
+@pytest.mark.slow
 def test_names_that_are_written_once_in_parquet_and_arrow(tmp_path: Path) -> None:
     """A label of a megabyte, a million times: a file has it once, an array has it a million times."""
     names = pa.DictionaryArray.from_arrays(np.zeros(2**20, dtype=np.int32), pa.array(["x" * 2**20]))
@@ -230,6 +231,7 @@ def test_names_that_are_written_once_in_parquet_and_arrow(tmp_path: Path) -> Non
     assert told["grew"] < 256
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("packer", ["zstd", "lz4"])
 def test_packed_buffers_of_arrow(tmp_path: Path, packer: str) -> None:
     path = tmp_path / "data.arrow"
@@ -240,6 +242,7 @@ def test_packed_buffers_of_arrow(tmp_path: Path, packer: str) -> None:
     assert told["said"] is None and told["returned"] == 512 and told["grew"] < 4 * 512 + MOST
 
 
+@pytest.mark.slow
 def test_rows_without_values_in_arrow(tmp_path: Path) -> None:
     path = tmp_path / "data.arrow"
     nothing = pa.Array.from_buffers(pa.null(), 2**31 - 1, [None])
@@ -251,7 +254,11 @@ def test_rows_without_values_in_arrow(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["data.libsvm", "data.csv", "data.npz", "data.npy", "data.parquet", "data.arrow"]
+    "name",
+    [
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("data.libsvm", "data.csv")),
+        *("data.npz", "data.npy", "data.parquet", "data.arrow"),
+    ],
 )
 def test_reading_takes_four_times_what_it_returns_at_the_most(tmp_path: Path, name: str) -> None:
     rng, path = np.random.default_rng(0), tmp_path / name

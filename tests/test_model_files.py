@@ -478,6 +478,7 @@ def test_a_missing_file_is_an_ordinary_error(tmp_path: Path) -> None:
 # ---------------------------------------------------------------------------------------- atomic writes
 
 
+@pytest.mark.slow
 def test_kill_during_save_leaves_a_whole_file(tmp_path: Path) -> None:
     path = tmp_path / "m.sodm"
     code = (

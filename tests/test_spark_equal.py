@@ -66,7 +66,7 @@ def test_trees_equal_those_of_one_machine(spark, name, loss, form):
     assert np.array_equal(predictions(model, frame(spark, X_test, y_test)), here.predict(X_test))
 
 
-@pytest.mark.parametrize("form", ["dense", "sparse"])
+@pytest.mark.parametrize("form", [pytest.param("dense", marks=pytest.mark.slow), "sparse"])
 @pytest.mark.parametrize(
     "parameters",
     [{}, {"solver": "dsvrg", "epochs": 2, "n_partitions": 3, "tol": 1e-2, "random_state": 0}],
@@ -168,6 +168,7 @@ def test_two_runs_give_the_same_bits(spark):
                 assert np.array_equal(getattr(first, name), getattr(second, name)), name
 
 
+@pytest.mark.slow
 def test_features_as_arrays_or_columns_and_text_labels(spark):
     import sodm.spark
 
@@ -205,8 +206,8 @@ def with_validation(spark, X, y, X_held, y_held):
     ("name", "form", "parameters"),
     [
         ("SODMClassifier", "dense", TREE),
-        ("DCClassifier", "sparse", TREE),
-        ("LinearODMClassifier", "sparse", {"lam": 10.0}),
+        pytest.param("DCClassifier", "sparse", TREE, marks=pytest.mark.slow),
+        pytest.param("LinearODMClassifier", "sparse", {"lam": 10.0}, marks=pytest.mark.slow),
     ],
 )
 def test_validation_rows_are_looked_at_where_they_are(spark, monkeypatch, name, form, parameters):
@@ -266,6 +267,7 @@ def test_a_time_limit_ends_the_fit(spark):
     assert model.to_sklearn().score(X, y) > 0.6
 
 
+@pytest.mark.slow
 def test_rows_are_moved_once_for_several_levels(spark, monkeypatch):
     from sodm.spark.placement import Placement
 

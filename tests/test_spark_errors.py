@@ -139,6 +139,7 @@ def test_a_killed_task_is_told_with_what_to_change(spark):
         estimator(kernel=on_executors(killed)).fit(small(spark))
 
 
+@pytest.mark.slow
 def test_memory_that_runs_out_is_told_with_what_to_change(spark):
     from sodm.spark import OutOfMemory
 

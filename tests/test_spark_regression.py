@@ -29,7 +29,7 @@ def fit_both(spark, name, X, y, weights=None, **parameters):
     return model, getattr(sodm, name)(**parameters).fit(X, y, weights)
 
 
-@pytest.mark.parametrize("form", ["dense", "sparse"])
+@pytest.mark.parametrize("form", ["dense", pytest.param("sparse", marks=pytest.mark.slow)])
 def test_linear_equals_that_of_one_machine(spark, form):
     X, y = data(form)
     weights = np.round(weights_for(N), 2)
@@ -43,7 +43,7 @@ def test_linear_equals_that_of_one_machine(spark, form):
 
 
 @pytest.mark.parametrize("form", ["dense", pytest.param("sparse", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("epsilon", [0.0, 2e-15])
+@pytest.mark.parametrize("epsilon", [pytest.param(0.0, marks=pytest.mark.slow), 2e-15])
 def test_regions_equal_those_of_one_machine_bit_for_bit(spark, form, epsilon):
     """Targets go with the rows, to the tasks of both regions where a row is on a border."""
     X, y = data(form)
@@ -56,6 +56,7 @@ def test_regions_equal_those_of_one_machine_bit_for_bit(spark, form, epsilon):
     np.testing.assert_array_equal(predictions(model, frame(spark, X_new, y_new)), here.predict(X_new))
 
 
+@pytest.mark.slow
 def test_few_rows_models_in_folders_and_refusals(spark, tmp_path):
     import sodm.spark
 

@@ -112,6 +112,7 @@ struct HingeLoss {
         return std::max(cost * s - g, 0.0) * std::max(1 - m, 0.0) + g * std::max(m - 1, 0.0);
     }
     double feasible(double g, double s) const { return std::min(cost * s, std::max(0.0, g)); }
+    bool is_free(double g, double s) const { return g > 0 && g < cost * s; }
     double violation(double m, double g, double s, double q) const {
         return moved(g, prox(q * g - m, q, s), q, s);
     }

@@ -18,6 +18,7 @@
 #include "base/lanczos.hpp"
 #include "base/random.hpp"
 #include "exact/coordinate_sweeps.hpp"
+#include "exact/part_descent.hpp"
 #include "exact/solve.hpp"
 #include "kernel/gram.hpp"
 #include "kernel/products.hpp"
@@ -29,6 +30,13 @@ namespace {
 using Values = std::vector<double>;
 
 constexpr Index kSmallestSet = 2048;  // rows of a working set, at least
+// Of a machine whose duals are at a bound but for a few, a set has so many at most, or twice as many as are
+// at none: what a larger one has besides would not stay in it.
+constexpr Index kLargestSet = 4096;
+// How well a working set is solved: to this share of the largest violation it was chosen for.
+constexpr double kOfWorstInSet = 0.2;
+constexpr int kMostParts = 1000;
+constexpr int kFirstSweeps = 20;  // before rows are solved in parts
 
 template <class Loss>
 struct Machine {
@@ -184,14 +192,25 @@ class Descent {
             const SweepRows<T> rows{
                 k.data(),        n_, shift_, machine.y, problem_.weights, machine.q.data(), machine.g.data(),
                 machine.f.data()};
-            machine.iterations =
-                sweep(rows, loss_, 1e-14, options_.max_iter, random, threads_, worker, alone, [&] {
-                    const bool shown = worker == 0 && options_.progress;
-                    assess(machine, problem_.weights, loss_, shown ? HUGE_VAL : options_.tol);
-                    if (shown)
-                        options_.progress(Progress{"dcd", n_, ++reports_, machine.gap, machine.violation});
-                    return finished(machine);
-                });
+            const auto look = [&] {
+                const bool shown = worker == 0 && options_.progress;
+                assess(machine, problem_.weights, loss_, shown ? HUGE_VAL : options_.tol);
+                if (shown) options_.progress(Progress{"dcd", n_, ++reports_, machine.gap, machine.violation});
+                return finished(machine);
+            };
+            // Easy problems are done in a few sweeps; where those bring little, the rows that move most do.
+            const bool in_parts = n_ > 2 * kPart;
+            const int first = !in_parts              ? options_.max_iter
+                              : Loss::kMostlyBounded ? 0
+                                                     : std::min(options_.max_iter, kFirstSweeps);
+            if (first > 0)
+                machine.iterations = sweep(rows, loss_, 1e-14, first, random, threads_, worker, alone, look);
+            if (!in_parts || finished(machine)) return;
+            // Parts that have as many rows as there are count as a sweep.
+            const auto of_sweep = static_cast<int>((n_ + kPart - 1) / kPart);
+            const int parts = descend_in_parts(rows, loss_, 1e-14, (options_.max_iter - first) * of_sweep,
+                                               random, threads_, worker, alone, look);
+            machine.iterations += (parts + of_sweep - 1) / of_sweep;
             assess(machine, problem_.weights, loss_);
         });
     }
@@ -263,6 +282,12 @@ class Descent {
         };
         // No faster than by doubling: of many violators at once most would turn out to be none.
         const auto carry = static_cast<Index>(carried.size());
+        if constexpr (Loss::kMostlyBounded) {
+            Index free = 0;
+            for (const auto& machine : machines_)
+                for (Index i = 0; i < n_; ++i) free += loss_.is_free(machine.g[at(i)], problem_.weights[i]);
+            capacity = std::min(capacity, std::max(kLargestSet, 2 * free));
+        }
         keep_most_violated(
             violators, std::max({kSmallestSet, carry, capacity - carry > carry ? Index(0) : capacity / 4}));
         keep_most_violated(carried,
@@ -322,8 +347,15 @@ class Descent {
             Random random(options_.seed + static_cast<std::uint64_t>(round) * 1000003u + c);
             const SweepRows<T> here{block.data(), size,     shift_,   y.data(),
                                     s.data(),     q.data(), g.data(), f.data()};
-            sweep(here, loss_, std::max(0.05 * worst, 0.3 * options_.violation), 1000, random, threads_,
-                  worker, alone, [] { return false; });
+            // No better than the end wants it, but better than it is.
+            const double tol =
+                std::max(kOfWorstInSet * worst, std::min(0.3 * options_.violation, 0.5 * worst));
+            if (Loss::kMostlyBounded)
+                descend_in_parts(here, loss_, tol, kMostParts, random, threads_, worker, alone,
+                                 [] { return false; });
+            else
+                sweep(here, loss_, std::max(0.05 * worst, 0.3 * options_.violation), 1000, random, threads_,
+                      worker, alone, [] { return false; });
             for (Index k = 0; k < size; ++k) {
                 machine.g[at(set[at(k)])] = g[at(k)];
                 change[c * at(size) + at(k)] = y[at(k)] * (g[at(k)] - before[at(k)]);
