@@ -4,7 +4,7 @@
     python benchmarks/two_scale_tuning.py covtype-7 --near   # five neighbourhoods of 2,000 rows
 
 Borders that are finer than the distances in a random sample of 10,000 rows do not show there, and the search
-settles on a kernel that is too wide for all rows. In a neighbourhood rows are as dense as they are in a region.
+settles on a kernel that is too wide for all rows. In a neighbourhood rows are as dense as in a region.
 """
 
 import argparse

@@ -69,7 +69,8 @@ Solution solve_odm(const std::string& method, const KernelSource<T>& source, con
         if (by_descent) more.max_iter = std::min(options.max_iter, kSweepsInBetween);
         Solution next = by_descent ? solve_coordinate(source, rest, loss, more, threads)
                                    : solve_newton(source, rest, loss, more, threads);
-        if (worst_gap(next) < worst_gap(best)) best = std::move(next);
+        // A smaller gap with single rows still wrong is no better than the end.
+        if (all_converged(next) || worst_gap(next) < worst_gap(best)) best = std::move(next);
     }
     return best;
 }
