@@ -248,7 +248,7 @@ def test_usage_errors_end_with_2(files: Path, arguments: list[str], says: str) -
         (["train", "iris.csv", "--out", "no/such/m"], "make the folder"),
         (["train", "bare.csv", "--out", "m"], "--label NAME or --label NUMBER"),
         (["train", "bad", "--out", "m"], "bad, line 2, column 3"),
-        (["train", "one", "--out", "m"], "two or more classes: the labels are of one class only, 1"),
+        (["train", "one", "--out", "m"], "the label column has the label 1 in every row"),
         (
             ["train", "gap.csv", "--label", "class", "--out", "m"],
             "gap.csv, line 3: the label in column 'class'",

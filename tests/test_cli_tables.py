@@ -101,6 +101,14 @@ def test_new_categories_and_gaps_are_no_error_and_lost_columns_are(ship: Path) -
     )
 
 
+def test_columns_without_names_that_are_too_few_want_names(ship: Path) -> None:
+    (ship / "bare.csv").write_text("1,2\n3,4\n")
+    done = run("predict", "ship.sodm", "bare.csv", cwd=ship, code=1)
+    assert (
+        "no names to find them by: put the names of its columns into a first line, among them" in done.stderr
+    )
+
+
 def test_other_marks_and_encodings(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     lines = ["größe;geschlecht;klasse\n"]

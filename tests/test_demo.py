@@ -17,7 +17,7 @@ from sklearn.svm import SVC
 
 from sodm import ODMClassifier, SODMClassifier
 from sodm.demo import contest
-from sodm.demo.data import friedman, spirals
+from sodm.demo.data import spirals, waves
 from sodm.demo.strata import make_strata
 from sodm.demo.table import COLUMNS, best_cells, cells
 
@@ -116,7 +116,7 @@ def test_what_the_page_says_is_what_was_measured(demo: tuple[Path, str]) -> None
 
 
 def test_time_spent_on_looking_is_not_the_machines() -> None:
-    data = friedman(1_200, seed=0)
+    data = waves(1_200, seed=0)
     tree = contest.measure("SODM", SODMClassifier(n_partitions=4, random_state=0, stop_tol=0), data)
     assert [level.parts for level in tree.levels] == [4, 2]
     assert tree.gap_is_estimate is True and tree.accuracy == tree.levels[-1].accuracy
@@ -130,7 +130,7 @@ def test_time_spent_on_looking_is_not_the_machines() -> None:
 
 
 def test_both_sides_are_tuned_alike_and_on_training_rows_only() -> None:
-    data = friedman(800, seed=0)
+    data = waves(800, seed=0)
     spoiled = data._replace(X_test=data.X_test * np.nan)  # would be refused if it were looked at
     ours = contest.tune(ODMClassifier(random_state=0), {"lam": (100.0, 1000.0)}, spoiled, seed=0)
     theirs = contest.tune(SVC(), {"C": (1.0, 10.0)}, spoiled, seed=0)

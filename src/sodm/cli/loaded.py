@@ -118,10 +118,13 @@ def read_for(loaded: Loaded, source: Source, *, labels_needed: bool) -> Rows:
     label = _label_by_number(loaded, source, n_columns, labels_needed)
     rest = [k for k in range(n_columns) if k != label]
     if len(rest) != len(loaded.kinds):
+        remedy = "give it the columns that the model was trained on, in their order"
+        if loaded.names is not None:
+            remedy = f"put the names of its columns into a first line, among them {_listed(loaded.names)}"
         raise DataError(
             source.path,
             f"there are {len(rest)} columns without the label where the model takes {len(loaded.kinds)}, and "
-            "no names to find them by",
+            f"no names to find them by: {remedy}",
         )
     columns = [str(k) for k in rest] if file_names is None else [file_names[k] for k in rest]
     return _read(loaded, source, reading, columns, label)

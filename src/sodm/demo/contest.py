@@ -26,7 +26,7 @@ from sodm.demo.data import Split
 from sodm.plots.margins import margins_of
 
 TUNING_ROWS, FOLDS = 2_000, 3
-GAMMA_FACTORS = (0.125, 0.25, 0.5, 1.0)  # times scikit-learn's gamma="scale"
+GAMMA_FACTORS = (0.25, 0.5, 1.0, 2.0)  # times scikit-learn's gamma="scale"
 # As many settings for one side as for the other.
 ODM_GRID = {"lam": (1e2, 3e2, 1e3, 3e3, 1e4, 3e4)}
 SVC_GRID = {"C": (1.0, 3.0, 10.0, 30.0, 100.0, 300.0)}

@@ -6,13 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.datasets import make_friedman1
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import MinMaxScaler
 
 Array = NDArray[np.float64]
 
-FEATURES, NOISE = 10, 1.0
+FEATURES, NOISE = 4, 0.3
 TEST_SHARE = 0.25
 
 
@@ -25,10 +24,17 @@ class Split(NamedTuple):
     y_test: NDArray[Any]
 
 
-def friedman(rows: int, seed: int) -> Split:
-    """Friedman's first function of five features among ten, with noise: is it above its median or not?"""
-    X, value = make_friedman1(rows, n_features=FEATURES, noise=NOISE, random_state=seed)
-    y = (value > np.median(value)).astype(np.int64)
+def waves(rows: int, seed: int) -> Split:
+    """Two waves that run across each other, with noise: is their sum above zero or not?
+
+    The border winds through all of the square of the first two features and shifts with the third, so that
+    every row tells of its own neighbourhood; the fourth tells nothing.
+    """
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(size=(rows, FEATURES))
+    one, other = X[:, 0] + X[:, 2] / 2, X[:, 1] - X[:, 2] / 2
+    value = np.sin(3 * np.pi * one) + np.sin(3 * np.pi * other) + NOISE * rng.standard_normal(rows)
+    y = (value > 0).astype(np.int64)
     X_train, X_test, y_train, y_test = train_test_split(
         X, y, test_size=TEST_SHARE, random_state=seed, stratify=y
     )

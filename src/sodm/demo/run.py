@@ -17,7 +17,7 @@ import sodm
 from sodm import ODMClassifier
 from sodm.cli.output import console
 from sodm.demo import contest
-from sodm.demo.data import FEATURES, NOISE, Split, friedman
+from sodm.demo.data import FEATURES, NOISE, Split, waves
 from sodm.demo.page import make_page, require_plotly
 from sodm.demo.strata import make_strata
 from sodm.demo.table import COLUMNS, cells, reading
@@ -40,7 +40,7 @@ def run(out: Path, rows: int, seed: int) -> None:
     if not out.parent.is_dir():
         raise FileNotFoundError(f"{out.parent} does not exist: make the folder first.")
     began = time.perf_counter()
-    data = friedman(rows, seed)
+    data = waves(rows, seed)
     introduction = _introduction(data)
     screen = console()
     screen.print(introduction + "\n")
@@ -96,9 +96,9 @@ def _facts(
 ) -> dict[str, str]:
     n = len(data.y_train)
     return {
-        "Data": f"Friedman's first function (scikit-learn's make_friedman1, {FEATURES} features of which 5 "
-        f"matter, noise {NOISE:g}, seed {seed}); the class tells whether it is above its median. Features "
-        "are scaled to [0, 1].",
+        "Data": f"Two waves that run across each other ({FEATURES} features of which 3 matter, noise "
+        f"{NOISE:g}, seed {seed}); the class tells whether their sum is above zero. The border winds through "
+        "all of the space, so that more rows tell more. Features are scaled to [0, 1].",
         "Settings": f"Cross-validation in {contest.FOLDS} folds on {ours.rows:,} of the training rows: "
         f"{ours.tried} settings for the margin distribution machines ({ours.seconds:.1f} s), {theirs.tried} "
         f"for SVC ({theirs.seconds:.1f} s), {boosting.tried} for boosting ({boosting.seconds:.1f} s). C is "
