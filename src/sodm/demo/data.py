@@ -11,7 +11,7 @@ from sklearn.preprocessing import MinMaxScaler
 
 Array = NDArray[np.float64]
 
-FEATURES, NOISE = 4, 0.3
+FEATURES, NOISE = 4, 0.1
 TEST_SHARE = 0.25
 
 
@@ -33,7 +33,7 @@ def waves(rows: int, seed: int) -> Split:
     rng = np.random.default_rng(seed)
     X = rng.uniform(size=(rows, FEATURES))
     one, other = X[:, 0] + X[:, 2] / 2, X[:, 1] - X[:, 2] / 2
-    value = np.sin(3 * np.pi * one) + np.sin(3 * np.pi * other) + NOISE * rng.standard_normal(rows)
+    value = np.sin(4 * np.pi * one) + np.sin(4 * np.pi * other) + NOISE * rng.standard_normal(rows)
     y = (value > 0).astype(np.int64)
     X_train, X_test, y_train, y_test = train_test_split(
         X, y, test_size=TEST_SHARE, random_state=seed, stratify=y
