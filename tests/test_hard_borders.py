@@ -78,3 +78,38 @@ def test_cache_size_in_megabytes_or_a_quarter_of_what_is_free() -> None:
     X, y = chequered(100)
     with pytest.raises(ValueError, match="cache_size must be a number"):
         ODMClassifier(cache_size="plenty").fit(X, y)
+
+
+# Noise that a large lam wants to follow: neither few landmarks nor few neighbours tell what a row is to the others.
+FLAT: dict[str, Any] = {"gamma": 1.5, "lam": 2.0**20, "fit_intercept": False, "solver": "newton"}
+
+
+def noisy(n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Six features, labels that depend on two of them, a fifth of them wrong."""
+    random = np.random.default_rng(3)
+    X = random.random((n, 6))
+    return X, ((np.sin(6 * X[:, 0]) > X[:, 1]) ^ (random.random(n) < 0.2)).astype(int)
+
+
+def test_the_systems_of_a_flat_spectrum_are_factored_and_leave_no_digit() -> None:
+    X, y = noisy(3000)
+    machine = ODMClassifier(**FLAT, tol=1e-4).fit(X, y)
+    assert np.max(machine.dual_gap_) <= 1e-7  # conjugate gradients alone end at 2e-5
+
+
+def test_and_depend_on_neither_threads_nor_memory() -> None:
+    X, y = noisy(2500)
+    first = ODMClassifier(**FLAT, n_jobs=1).fit(X, y)
+    assert np.max(first.dual_gap_) <= 1e-3
+    for change in ({"n_jobs": 3}, {"cache_size": 1000.0}):  # below that the way of a fit may be another
+        other = ODMClassifier(**(FLAT | {"n_jobs": 1} | change)).fit(X, y)
+        np.testing.assert_array_equal(first.dual_coef_, other.dual_coef_)
+
+
+def test_and_several_machines_are_factored_each_for_itself() -> None:
+    X, y = noisy(1600)
+    y = np.where(X[:, 2] > 0.7, 2, y)
+    together = ODMClassifier(**FLAT, multi_class="ovr").fit(X, y)
+    assert np.max(together.dual_gap_) <= 1e-3
+    alone = ODMClassifier(**FLAT).fit(X, y == 2)
+    assert np.asarray(together.objective_)[2] == pytest.approx(float(np.max(alone.objective_)), rel=2e-3)

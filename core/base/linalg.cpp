@@ -9,43 +9,15 @@ namespace sodm {
 
 namespace {
 
-constexpr Index kBlock = 64;
+constexpr Index kBlock = 64;    // columns that are factored together
+constexpr Index kDepth = 512;   // columns before them that are taken away at a time, to stay in the cache
+constexpr Index kStretch = 96;  // rows of a task
 
-// out[r][c] -= sum_k a[r][k] b[c][k]: rows of a against rows of b, through the micro-kernel of the tiles.
-// `packed` and `sum` are scratch.
-void subtract_product(const double* a, Index lda, int rows, const double* b, Index ldb, int columns,
-                      int depth, double* out, Index ldo, Buffer<double>& packed, Buffer<double>& sum) {
-    constexpr int W = kPanel<double>;
+// The lower triangle of a block on the diagonal, in columns of kBlock entries, becomes its factor. Column by
+// column, each less what those before it take away: sums of columns, which the machine does several rows at a
+// time.
+bool factor_block(double* t, int width) {
     const SimdOps<double>& ops = simd<double>();
-    packed.resize(static_cast<std::size_t>(W * depth));
-    sum.resize(static_cast<std::size_t>(W * rows));
-    for (int c0 = 0; c0 < columns; c0 += W) {
-        const int width = std::min(W, columns - c0);
-        for (int k = 0; k < depth; ++k)
-            for (int c = 0; c < W; ++c)
-                packed[static_cast<std::size_t>(k * W + c)] = c < width ? b[(c0 + c) * ldb + k] : 0.0;
-        ops.pair_dense(Pairing::product, a, lda, 1, rows, depth, packed.data(), W, sum.data(), W, false);
-        for (int r = 0; r < rows; ++r)
-            for (int c = 0; c < width; ++c) out[r * ldo + c0 + c] -= sum[static_cast<std::size_t>(r * W + c)];
-    }
-}
-
-// Copies between rows of a matrix and their columns, `t` with kBlock entries for each column.
-void to_columns(const double* a, Index lda, int rows, int columns, double* t) {
-    for (int r = 0; r < rows; ++r)
-        for (int c = 0; c < columns; ++c) t[c * kBlock + r] = a[r * lda + c];
-}
-
-void to_rows(const double* t, int rows, int columns, double* a, Index lda) {
-    for (int r = 0; r < rows; ++r)
-        for (int c = 0; c < columns; ++c) a[r * lda + c] = t[c * kBlock + r];
-}
-
-// The lower triangle of a block on the diagonal becomes its factor. Column by column, each less what those
-// before it take away: sums of columns, which the machine does several rows at a time.
-bool factor_block(double* a, Index lda, int width, double* t) {
-    const SimdOps<double>& ops = simd<double>();
-    to_columns(a, lda, width, width, t);
     for (int c = 0; c < width; ++c) {
         double* column = t + c * kBlock;
         for (int k = 0; k < c; ++k)
@@ -55,56 +27,99 @@ bool factor_block(double* a, Index lda, int width, double* t) {
         column[c] = pivot;
         for (int r = c + 1; r < width; ++r) column[r] /= pivot;
     }
-    for (int r = 0; r < width; ++r)
-        for (int c = 0; c <= r; ++c) a[r * lda + c] = t[c * kBlock + r];
     return true;
 }
 
-// Rows below a factored block L become X with X L' = what they were.
-void solve_block(const double* l, int width, double* rows_of, Index lda, int rows, double* t) {
+// Columns of the inverse of a factored block, in the same layout, zeros above the diagonal.
+void invert_block(const double* t, int width, double* inverse) {
     const SimdOps<double>& ops = simd<double>();
-    to_columns(rows_of, lda, rows, width, t);
+    std::fill(inverse, inverse + kBlock * kBlock, 0.0);
     for (int c = 0; c < width; ++c) {
-        double* column = t + c * kBlock;
-        for (int k = 0; k < c; ++k) ops.add_scaled(t + k * kBlock, -l[c * lda + k], column, rows);
-        const double inverse = 1 / l[c * lda + c];
-        for (int r = 0; r < rows; ++r) column[r] *= inverse;
+        double* x = inverse + c * kBlock;
+        x[c] = 1;
+        for (int k = c; k < width; ++k) {
+            x[k] /= t[k * kBlock + k];
+            ops.add_scaled(t + k * kBlock + k + 1, -x[k], x + k + 1, width - k - 1);
+        }
     }
-    to_rows(t, rows, width, rows_of, lda);
 }
 
 }  // namespace
 
-bool cholesky(double* a, Index n, Threads& threads) {
-    struct Scratch {
-        Buffer<double> packed, sum, columns;
-    };
-    std::vector<Scratch> scratch(static_cast<std::size_t>(threads.count()));
-    for (Scratch& s : scratch) s.columns.resize(static_cast<std::size_t>(kBlock * kBlock));
-    for (Index j = 0; j < n; j += kBlock) {
-        const int width = static_cast<int>(std::min(kBlock, n - j));
-        double* diagonal = a + j * n + j;
-        if (!factor_block(diagonal, n, width, scratch[0].columns.data())) return false;
-        // The rows below it, a block of rows per task; then what they take away from the rest.
-        const Index c0 = j + width;
-        const auto tasks = static_cast<std::size_t>((n - c0 + kBlock - 1) / kBlock);
-        const auto each = [&](auto&& work) {
-            threads.run(tasks, [&](std::size_t t, int worker) {
-                const Index r0 = c0 + static_cast<Index>(t) * kBlock;
-                work(r0, static_cast<int>(std::min(n, r0 + kBlock) - r0),
-                     scratch[static_cast<std::size_t>(worker)]);
-            });
-        };
-        each([&](Index r0, int rows, Scratch& s) {
-            solve_block(diagonal, width, a + r0 * n + j, n, rows, s.columns.data());
+// Blocks of columns from left to right, each less what all before it take away: one product of great depth,
+// through the micro-kernel of the tiles, is nearly all of the work. A block on the diagonal is factored in
+// double.
+template <class T>
+bool cholesky(T* a, Index n, Index stride, Index done, Threads& threads) {
+    constexpr int W = kPanel<T>, kPanels = static_cast<int>(kBlock) / W;
+    const SimdOps<T>& ops = simd<T>();
+    Buffer<T> panels(static_cast<std::size_t>(kPanels) * static_cast<std::size_t>(W * n));
+    Buffer<T> inverse_panels(static_cast<std::size_t>(kBlock * kBlock));
+    std::vector<Buffer<T>> scratch(static_cast<std::size_t>(threads.count()));
+    for (auto& s : scratch) s.resize(static_cast<std::size_t>(kStretch * kBlock));
+    double block[kBlock * kBlock], inverse[kBlock * kBlock];
+    for (Index j = done; j < n; j += kBlock) {
+        const int width = static_cast<int>(std::min(kBlock, n - j)), used = (width + W - 1) / W;
+        // The rows of the block, turned to panels with the other sign: what is added is what they take away.
+        threads.run(static_cast<std::size_t>(used), [&](std::size_t p, int) {
+            T* panel = panels.data() + static_cast<Index>(p) * W * n;
+            const Index c0 = static_cast<Index>(p) * W;
+            for (Index c = 0; c < W; ++c) {
+                const T* row = a + (j + c0 + c) * stride;
+                if (c0 + c < width)
+                    for (Index k = 0; k < j; ++k) panel[k * W + c] = -row[k];
+                else
+                    for (Index k = 0; k < j; ++k) panel[k * W + c] = T(0);
+            }
         });
-        each([&](Index r0, int rows, Scratch& s) {
-            subtract_product(a + r0 * n + j, n, rows, a + c0 * n + j, n, static_cast<int>(r0 + rows - c0),
-                             width, a + r0 * n + c0, n, s.packed, s.sum);
+        const auto each = [&](Index from, auto&& work) {
+            threads.run(static_cast<std::size_t>((n - from + kStretch - 1) / kStretch),
+                        [&](std::size_t t, int worker) {
+                            const Index r0 = from + static_cast<Index>(t) * kStretch;
+                            work(r0, static_cast<int>(std::min(n - r0, kStretch)),
+                                 scratch[static_cast<std::size_t>(worker)].data());
+                        });
+        };
+        each(j, [&](Index r0, int rows, T* sum) {
+            for (int r = 0; r < rows; ++r)
+                for (int c = 0; c < used * W; ++c)
+                    sum[r * kBlock + c] = c < width && j + c <= r0 + r ? a[(r0 + r) * stride + j + c] : T(0);
+            for (Index k = 0; k < j; k += kDepth)
+                for (int p = 0; p < used; ++p)
+                    ops.pair_dense(Pairing::product, a + r0 * stride + k, stride, 1, rows,
+                                   static_cast<int>(std::min(kDepth, j - k)), panels.data() + (p * n + k) * W,
+                                   W, sum + p * W, kBlock, true);
+            for (int r = 0; r < rows; ++r)
+                for (int c = 0; c < width && j + c <= r0 + r; ++c)
+                    a[(r0 + r) * stride + j + c] = sum[r * kBlock + c];
+        });
+        for (int r = 0; r < width; ++r)
+            for (int c = 0; c <= r; ++c)
+                block[c * kBlock + r] = static_cast<double>(a[(j + r) * stride + j + c]);
+        if (!factor_block(block, width)) return false;
+        for (int r = 0; r < width; ++r)
+            for (int c = 0; c <= r; ++c) a[(j + r) * stride + j + c] = static_cast<T>(block[c * kBlock + r]);
+        if (j + width == n) break;
+        // The rows below become X with X L' = what they were.
+        invert_block(block, width, inverse);
+        for (int p = 0; p < kPanels; ++p)
+            for (int k = 0; k < kBlock; ++k)
+                for (int c = 0; c < W; ++c)
+                    inverse_panels[static_cast<std::size_t>((p * kBlock + k) * W + c)] =
+                        static_cast<T>(inverse[k * kBlock + p * W + c]);
+        each(j + width, [&](Index r0, int rows, T* product) {
+            for (int p = 0; p < kPanels; ++p)
+                ops.pair_dense(Pairing::product, a + r0 * stride + j, stride, 1, rows, width,
+                               inverse_panels.data() + p * kBlock * W, W, product + p * W, kBlock, false);
+            for (int r = 0; r < rows; ++r)
+                std::copy_n(product + r * kBlock, width, a + (r0 + r) * stride + j);
         });
     }
     return true;
 }
+
+template bool cholesky(float*, Index, Index, Index, Threads&);
+template bool cholesky(double*, Index, Index, Index, Threads&);
 
 void cholesky_solve(const double* l, Index n, double* b) {
     for (Index i = 0; i < n; ++i) b[i] = (b[i] - dot(l + i * n, b, i)) / l[i * n + i];

@@ -1,4 +1,4 @@
-// The little dense linear algebra the solvers need, in double.
+// The little dense linear algebra the solvers need.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,14 @@
 namespace sodm {
 
 // In place: lower triangle of the symmetric positive definite a (n x n, row-major) becomes L with L L' = a.
-// False if a pivot is not positive.
-bool cholesky(double* a, Index n, Threads& threads);
+// False if a pivot is not positive. `stride` from row to row; the first `done` columns may be those of L
+// already.
+template <class T>
+bool cholesky(T* a, Index n, Index stride, Index done, Threads& threads);
+template <class T>
+bool cholesky(T* a, Index n, Threads& threads) {
+    return cholesky(a, n, n, Index(0), threads);
+}
 
 // Solves L L' x = b in place.
 void cholesky_solve(const double* l, Index n, double* b);

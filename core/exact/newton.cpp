@@ -54,6 +54,8 @@ constexpr Index kSmallestLevel = 1000;  // rows of the first subsample, at least
 // Who asks for a gap below kPrecise gets what there is to be had where systems are factored: a step or two
 // more, and no digit is missing.
 constexpr double kPrecise = 1e-5, kLastDigit = 1e-13;
+// Of few rows, a working set that has all but a fourth is all: the rest cost less than another round.
+constexpr Index kMostOf = 4;
 constexpr int kMaxInner = 60;                      // Newton steps on one working set
 constexpr int kMaxRounds = 30;                     // working sets of one level
 constexpr double kLevelTol = 0.03;                 // relative gap at which a subsample has told enough
@@ -66,7 +68,7 @@ constexpr int kSweeps = 20, kSweepsBetweenLooks = 10, kMostSweeps = 100, kMostSw
 constexpr double kSweepGain = 1.4;
 // The same for passes of block coordinate steps, where the kernel is local.
 constexpr int kPassesBetweenLooks = 5, kMostPasses = 500;
-constexpr double kPassGain = 1.08;
+constexpr double kPassGain = 1.08, kPassGainOfFactored = 2;
 // A round below the tolerance has settled something if it brings the gap down to this share; few rows are not
 // worth many digits.
 constexpr double kSettles = 0.5, kAimOfFew = 1e-4;
@@ -267,6 +269,7 @@ class Newton {
         double best = HUGE_VAL;  // gap so far, once it is below tol
         WorkingSet set(m);
         Index held = 0;  // members that `iterative_` has
+        iterative_.begin_level();
         bool stalled = false;
         for (Machine& machine : machines_) machine.stepped = false;
         double inner = HUGE_VAL;  // gap of the last working set
@@ -285,8 +288,13 @@ class Newton {
                 best = gap;
             }
 
-            // Rows far apart cost nothing, so that none need be left out of a local kernel's working set.
-            const auto fresh = local_ ? set.take_all() : set.extend(machines_, loss);
+            // Rows far apart cost nothing, so that none need be left out of a local kernel's working set. Nor
+            // where systems are factored: a round more is some factors more, and all kernel values cost less.
+            const bool factors = iterative_.factors() && iterative_.can_factor(m);
+            auto fresh = local_ || factors ? set.take_all() : set.extend(machines_, loss);
+            if (iterative_.can_factor(m) &&
+                static_cast<Index>(set.members().size()) * kMostOf > m * (kMostOf - 1))
+                fresh = set.take_all();
             if (round > 0 && fresh.empty() && stalled) return;
             const std::unique_ptr<WorkingMatrix> dense = matrix_of(set, fresh, held);
             WorkingMatrix& matrix = dense ? *dense : iterative_;
@@ -406,11 +414,13 @@ class Newton {
     }
 
     // Passes of block coordinate steps, as long as they pay: a step of Newton costs as much as a few of them,
-    // and brings the gap down by a factor of two or three while the active set is not known.
+    // and brings the gap down by a factor of two or three while the active set is not known. Where it takes
+    // hundreds of products that is no alternative; where its system can be factored it is.
     void descend(WorkingMatrix& matrix, Machine& machine, const OdmLoss& loss, const StepPolicy& enough,
                  Index m) {
         double before = machine.absolute_gap;
         if (enough.finished(machine)) return;
+        const double gain = iterative_.can_factor(m) ? kPassGainOfFactored : kPassGain;
         ++machine.iterations;  // together they count as a step
         ++total_iterations_;
         for (int pass = 1; pass <= kMostPasses && !enough.finished(machine); ++pass) {
@@ -419,7 +429,7 @@ class Newton {
             if (options_.progress)
                 options_.progress(Progress{"newton", m, total_iterations_, machine.gap, machine.violation});
             if (pass % kPassesBetweenLooks != 0) continue;
-            if (machine.absolute_gap * kPassGain > before) break;
+            if (machine.absolute_gap * gain > before) break;
             before = machine.absolute_gap;
         }
     }

@@ -19,6 +19,15 @@ constexpr Index kLocalRank = 64;  // landmarks where the spectrum is flat
 // their kernel values again is then less work than a product with the whole matrix, also of many features.
 constexpr Index kFew = 64;
 
+// Factoring the system of m rows costs as much as about m / 100 products with a Nystrom preconditioner, whose
+// values come from memory (86 and 10 billion multiplications a second on two cores). A step that has taken so
+// many is factored, and so are all after it: that is not much slower than the better way, whichever it is. On
+// a level that has taken half as many again, a fourth of them is enough.
+constexpr Index kRowsPerProduct = 100;
+constexpr Index kOfLevel = 3, kOfStep = 2;  // halves of it
+constexpr Index kShortest = 4;
+constexpr Index kLeastProducts = 8;
+
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
 // More landmarks save conjugate gradient steps of n^2, and cost n rank^2.
@@ -96,13 +105,23 @@ void DenseMatrix<T>::relax(Machine& machine, const OdmLoss& loss, double shift) 
 // ----------------------------------------------------------------------------------------- IterativeMatrix
 
 template <class T>
+void IterativeMatrix<T>::begin_level() {
+    was_hard_ |= factors();
+    own_.clear();
+}
+
+template <class T>
 void IterativeMatrix<T>::assign(const std::vector<Index>& rows) {
     gram_.assign(rows);
     const Index rank = rank_for(gram_.size());
     factor_.choose(gram_.rows(), local_ ? std::min(rank, kLocalRank) : rank, kPool, seed_);
     factor_.set_rows(gram_.rows(), 0);
     residuals_.clear();
-    preconditioners_.clear();
+    for (Own& own : own_) {
+        own.nystrom.reset();
+        own.factor.reset();
+        own.singular = false;
+    }
     take_residuals();
 }
 
@@ -163,15 +182,6 @@ void IterativeMatrix<T>::multiply(const std::vector<const Values*>& x, const std
         y[v].assign(out.begin() + static_cast<Index>(v * n), out.begin() + static_cast<Index>((v + 1) * n));
 }
 
-// Of a machine; rows that were appended since the last time are rows that have come into its system.
-template <class T>
-NystromPreconditioner<T>& IterativeMatrix<T>::preconditioner(std::size_t machine) {
-    if (preconditioners_.size() <= machine) preconditioners_.resize(machine + 1);
-    auto& own = preconditioners_[machine];
-    if (!own) own = std::make_unique<NystromPreconditioner<T>>(factor_, residuals_, threads_);
-    return *own;
-}
-
 // K x of where the steps start. Where x is the machine's own a but for the rows that have left A, that is
 // K a, which the machine has as f, less the product of those rows: of few of them next to nothing.
 template <class T>
@@ -219,7 +229,9 @@ struct IterativeMatrix<T>::Run {
     double rz = 0;
     double value =
         0;  // of the system's dual, t'x - 1/2 x'(K + D)x = 1/2 x'(t + r): grows towards the optimum's
-    NystromPreconditioner<T>* preconditioner;
+    NystromPreconditioner<T>* nystrom = nullptr;
+    const ActiveFactor<T>* factor = nullptr;  // instead of it
+    int products = 0, patience = kMaxCg;      // after so many the system is factored
 
     // The duality gap that the residual stands for.
     double gap() const {
@@ -228,6 +240,54 @@ struct IterativeMatrix<T>::Run {
         return sum / 2;
     }
 };
+
+template <class T>
+typename IterativeMatrix<T>::Own& IterativeMatrix<T>::own(const Run& run) {
+    if (own_.size() <= run.step->number) own_.resize(run.step->number + 1);
+    return own_[run.step->number];
+}
+
+// The preconditioner that a machine begins with: Nystrom, or where that has been too weak a factor.
+template <class T>
+void IterativeMatrix<T>::precondition(Run& run) {
+    const Own& mine = own(run);
+    const bool may_factor = can_factor(gram_.size()) && !mine.singular;
+    if (may_factor && mine.hard) return factor(run);
+    use_nystrom(run);
+    if (!may_factor) return;
+    const Index active = std::count_if(run.d.begin(), run.d.end(), [](double d) { return d > 0; });
+    const Index worth = std::max(kLeastProducts, active / kRowsPerProduct);
+    run.patience =
+        static_cast<int>(std::clamp(kOfLevel * worth / kOfStep - mine.products, worth / kShortest, worth));
+}
+
+// Rows that were appended since the last time are rows that have come into the machine's system.
+template <class T>
+void IterativeMatrix<T>::use_nystrom(Run& run) {
+    auto& nystrom = own(run).nystrom;
+    if (!nystrom) nystrom = std::make_unique<NystromPreconditioner<T>>(factor_, residuals_, threads_);
+    nystrom->set(run.inverse.data());
+    run.nystrom = nystrom.get();
+    run.factor = nullptr;
+}
+
+// Conjugate gradients begin anew from where they are, with the system's own factor. Where rounding does not
+// let it be factored, they go on as they were.
+template <class T>
+void IterativeMatrix<T>::factor(Run& run) {
+    Own& mine = own(run);
+    mine.hard = true;
+    if (!mine.factor) mine.factor = std::make_unique<ActiveFactor<T>>(threads_);
+    run.patience = kMaxCg;
+    run.rz = 0;
+    if (mine.factor->update(gram_, run.d.data()) || mine.factor->factor(gram_, run.d.data())) {
+        run.factor = mine.factor.get();
+        return;
+    }
+    mine.factor.reset();
+    mine.singular = true;
+    if (!run.nystrom) use_nystrom(run);
+}
 
 template <class T>
 void IterativeMatrix<T>::finish_products(std::vector<Run>& runs) {
@@ -267,8 +327,7 @@ bool IterativeMatrix<T>::solve(const std::vector<Step*>& steps, double shift) {
                 run.r[i] = t - run.step->kx[i] - run.d[i] * x;
                 run.value += 0.5 * x * (t + run.r[i]);
             }
-        run.preconditioner = &preconditioner(run.step->number);
-        run.preconditioner->set(run.inverse.data());
+        precondition(run);
         running.push_back(&run);
     }
     std::vector<Values> out;
@@ -278,7 +337,11 @@ bool IterativeMatrix<T>::solve(const std::vector<Step*>& steps, double shift) {
         std::vector<char> wanted;
         for (Run* run : running) {
             if (run->gap() <= run->step->cg_target + run->step->cg_share * run->value) continue;
-            run->preconditioner->apply(run->r.data(), run->z.data());
+            if (run->products >= run->patience) factor(*run);
+            if (run->factor)
+                run->factor->apply(run->r.data(), n, run->z.data());
+            else
+                run->nystrom->apply(run->r.data(), run->z.data());
             const double rz = dot(run->r.data(), run->z.data(), n);
             if (!(rz > 0)) continue;
             const double beta = run->rz > 0 ? rz / run->rz : 0.0;
@@ -291,7 +354,14 @@ bool IterativeMatrix<T>::solve(const std::vector<Step*>& steps, double shift) {
         running = still;
         if (running.empty()) break;
         multiply(in, wanted, out);
-        ++products_;
+        bool iterates = false;
+        for (Run* run : running) {
+            if (run->factor) continue;
+            ++run->products;
+            ++own(*run).products;
+            iterates = true;
+        }
+        products_ += iterates;
         for (std::size_t v = 0; v < running.size(); ++v) {
             Run& run = *running[v];
             const Values& kp = out[v];

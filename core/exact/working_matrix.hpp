@@ -1,9 +1,11 @@
 // The linear algebra of a Newton step on one working set: products, solves and coordinate passes.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
+#include "exact/active_factor.hpp"
 #include "exact/nystrom.hpp"
 #include "exact/solve.hpp"
 #include "exact/step_policy.hpp"
@@ -23,7 +25,7 @@ class WorkingMatrix {
     // then the solution is as good as rounding lets it be, and the step that is made of it judged like any
     // other.
     virtual bool solve(const std::vector<Step*>& steps, double shift) = 0;
-    // Products that conjugate gradients have taken so far.
+    // Products that conjugate gradients have taken so far, without a factor of the system.
     virtual int products() const { return 0; }
     // A pass of coordinate steps.
     virtual void relax(Machine& machine, const OdmLoss& loss, double shift) = 0;
@@ -58,14 +60,29 @@ class IterativeMatrix : public WorkingMatrix {
           source_(source),
           gram_(source, options.cache_bytes, threads),
           factor_(source, threads),
+          count_(problem.count),
           seed_(options.seed) {}
 
     // The kernel is local and rows come in neighbourhood order: the preconditioner takes its strength from
     // what the rows of a tile are to each other, and few landmarks.
     void use_neighbours(bool local) { local_ = local; }
+    // What has been seen of the machines' systems is of fewer rows, and may not hold any more.
+    void begin_level();
     // Starts over with these rows, or adds them at the end.
     void assign(const std::vector<Index>& rows);
     void append(const std::vector<Index>& rows);
+
+    // Whether the systems of so many rows may be factored: not where that takes more memory than a fit may
+    // have beside its cache, whose size decides nothing.
+    bool can_factor(Index rows) const {
+        constexpr std::size_t kMost = std::size_t(400) << 20;
+        return static_cast<std::size_t>(rows * rows) * sizeof(T) * static_cast<std::size_t>(count_) <= kMost;
+    }
+    // Whether some machine's conjugate gradients took so long, on these rows or those before, that its
+    // systems were factored.
+    bool factors() const {
+        return was_hard_ || std::any_of(own_.begin(), own_.end(), [](const Own& own) { return own.hard; });
+    }
 
     Index size() const override { return gram_.size(); }
     void multiply(const std::vector<const Values*>& x, std::vector<Values>& y) override;
@@ -74,21 +91,32 @@ class IterativeMatrix : public WorkingMatrix {
     int products() const override { return products_; }
 
   private:
-    struct Run;  // conjugate gradients of one machine
+    struct Run;   // conjugate gradients of one machine
+    struct Own {  // what is kept for a machine from step to step
+        std::unique_ptr<NystromPreconditioner<T>> nystrom;
+        std::unique_ptr<ActiveFactor<T>> factor;
+        int products = 0;       // that conjugate gradients took with Nystrom
+        bool hard = false;      // which was too many: systems are factored
+        bool singular = false;  // which rounding does not allow on these rows
+    };
     void take_residuals();
     void start_products(const std::vector<Step*>& steps, double shift);
     void finish_products(std::vector<Run>& runs);
-    NystromPreconditioner<T>& preconditioner(std::size_t machine);
+    Own& own(const Run& run);
+    void precondition(Run& run);
+    void use_nystrom(Run& run);
+    void factor(Run& run);
     void multiply(const std::vector<const Values*>& x, const std::vector<char>& wanted,
                   std::vector<Values>& y);
 
-    bool maybe_indefinite_, local_ = false;
+    bool maybe_indefinite_, local_ = false, was_hard_ = false;
     Threads& threads_;
     const KernelSource<T>& source_;
     GramMatrix<T> gram_;
     NystromFactor<T> factor_;
     TileResiduals<T> residuals_;
-    std::vector<std::unique_ptr<NystromPreconditioner<T>>> preconditioners_;  // of the machines, as they came
+    std::vector<Own> own_;  // of the machines, as they came
+    int count_;             // machines
     std::uint64_t seed_;
     int products_ = 0;
 };

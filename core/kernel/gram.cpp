@@ -272,6 +272,51 @@ const T* GramMatrix<T>::diagonal_tile(Index i, Workspace<T>& work, Buffer<T>& ro
 }
 
 template <class T>
+void GramMatrix<T>::copy(const std::vector<Index>& rows, const std::vector<Index>& columns, bool lower,
+                         T* out, Index stride) const {
+    const auto by_tile = [&](const std::vector<Index>& positions) {
+        std::vector<std::vector<Index>> places(at(tile_rows()));
+        for (std::size_t k = 0; k < positions.size(); ++k)
+            places[at(positions[k] / kTile)].push_back(static_cast<Index>(k));
+        return places;
+    };
+    const auto rows_of = by_tile(rows), columns_of = by_tile(columns);
+    std::vector<Workspace<T>> work(at(threads_.count()));
+    threads_.run(at(tile_rows()), [&](std::size_t task, int worker) {
+        const Index a = tile_rows() - 1 - static_cast<Index>(task);
+        if (rows_of[at(a)].empty()) return;
+        threads_.check(worker);
+        Workspace<T>& w = work[at(worker)];
+        w.tile.resize(kTileValues);
+        Index loaded = -1;
+        for (Index b = 0; b < (lower ? a + 1 : tile_rows()); ++b) {
+            if (columns_of[at(b)].empty()) continue;
+            const Index i = std::max(a, b), j = std::min(a, b);
+            const TileRow& row = tiles_[at(i)];
+            const bool stored = i < stored_;
+            const T* tile = w.tile.data();
+            if (stored && row.slot[at(j)] != kConstant)
+                tile = row.values.data() + static_cast<std::size_t>(row.slot[at(j)]) * kTileValues;
+            if (!stored) {
+                if (loaded != i) source_.load_columns(Subset{rows_.data(), size()}, i * kTile, height(i), w);
+                loaded = i;
+                evaluate_tile(j, w, w.tile.data());
+            }
+            // What is not stored has the same values as what is.
+            const bool constant = stored ? row.slot[at(j)] == kConstant : is_constant(j, i, tile);
+            const T value = !constant ? T(0) : stored ? row.constant[at(j)] : tile[0];
+            for (Index r : rows_of[at(a)])
+                for (Index c : columns_of[at(b)]) {
+                    const Index of_row = rows[at(r)] % kTile, of_column = columns[at(c)] % kTile;
+                    out[r * stride + c] = constant ? value
+                                          : a == i ? tile[of_column * kTile + of_row]
+                                                   : tile[of_row * kTile + of_column];
+                }
+        }
+    });
+}
+
+template <class T>
 void GramMatrix<T>::relax(double* f, const BlockStep& solve) {
     const Index tiles = tile_rows();
     const SimdOps<T>& ops = simd<T>();

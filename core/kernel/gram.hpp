@@ -38,6 +38,11 @@ class GramMatrix {
     // The tile of rows i * kTile.. with themselves, row stride kTile; `room` is used if it is not stored.
     const T* diagonal_tile(Index i, Workspace<T>& work, Buffer<T>& room) const;
 
+    // out[r * stride + c] = k(rows[r], columns[c]) of positions in the list; `lower`: for tiles of rows not
+    // before the columns' alone.
+    void copy(const std::vector<Index>& rows, const std::vector<Index>& columns, bool lower, T* out,
+              Index stride) const;
+
     // One pass of block coordinate steps: for each block of kTile rows in turn, solve(first, count, diagonal
     // block (row stride kTile), change) looks at f there, changes what it wants and returns in `change` how
     // much each coefficient moved; f (of all rows) is then brought up to date.

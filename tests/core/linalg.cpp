@@ -51,6 +51,36 @@ void factorisation(Index n) {
     CHECK(!cholesky(indefinite.data(), n, threads));
 }
 
+// Rows with room between them, in single precision, the last columns later than the first.
+void continued(Index n, Index first, Index stride) {
+    const std::vector<double> a = random_matrix(n, 1.0, 3);
+    std::vector<float> l(at(n * stride), -7.0f);
+    for (Index i = 0; i < n; ++i)
+        for (Index j = 0; j <= i; ++j) l[at(i * stride + j)] = static_cast<float>(a[at(i * n + j)]);
+    std::vector<float> whole = l, bits = l;
+    Threads one(1), three(3);
+    CHECK(cholesky(whole.data(), n, stride, Index(0), one));
+    CHECK(cholesky(bits.data(), n, stride, Index(0), three));
+    CHECK(bits == whole);
+    for (Index i = 0; i < n; ++i) {
+        for (Index j = 0; j <= i; ++j) {
+            double sum = 0;
+            for (Index k = 0; k <= j; ++k)
+                sum += static_cast<double>(whole[at(i * stride + k)]) *
+                       static_cast<double>(whole[at(j * stride + k)]);
+            CHECK_NEAR(sum, a[at(i * n + j)], 2e-5 * static_cast<double>(n), "L L' in single precision");
+        }
+        for (Index j = i + 1; j < stride; ++j) CHECK(whole[at(i * stride + j)] == -7.0f);  // not ours
+    }
+    for (Index i = 0; i < n; ++i)  // columns of L that are there already
+        for (Index j = 0; j <= std::min(i, first - 1); ++j) l[at(i * stride + j)] = whole[at(i * stride + j)];
+    CHECK(cholesky(l.data(), n, stride, first, three));
+    for (Index i = 0; i < n; ++i)
+        for (Index j = 0; j <= i; ++j)
+            CHECK_NEAR(l[at(i * stride + j)], whole[at(i * stride + j)], 1e-4 * static_cast<double>(n),
+                       "continued");
+}
+
 void smallest() {
     const Index n = 30;
     std::vector<double> a = random_matrix(n, -5.0, 9);
@@ -72,6 +102,7 @@ void smallest() {
 
 int main() {
     for (Index n : {1, 5, 64, 65, 150}) factorisation(n);
+    for (Index n : {70, 150, 300}) continued(n, n - 37, n + 11);
     smallest();
     return failures();
 }
