@@ -26,8 +26,8 @@ MANY_FEATURES = (
     (784, True),
 )  # the last: values 0 .. 255
 SGEMM_BAR = 0.85
-# Seconds before each run: the threads of OpenBLAS go on spinning for some 30 ms after a product, on cores that
-# the next side needs.
+# Seconds before each run: the threads of OpenBLAS go on spinning for some 30 ms after a product, on cores
+# that the next side needs.
 PAUSE = 0.1
 BLOCKS = (32, 64, 128, 256, 512, 1024)  # rows NumPy takes at a time: each is tried, the best counts
 
