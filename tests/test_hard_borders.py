@@ -74,6 +74,8 @@ def test_coordinate_sweeps_in_chunks_are_the_same_for_any_number_of_threads(loss
 
 def test_cache_size_in_megabytes_or_a_quarter_of_what_is_free() -> None:
     assert cache_bytes(2.5) == 5 * 2**19
+    assert cache_bytes("auto", n_rows=11_000) == 1000 * 2**20  # 970 MB in double: no need to ask
+    assert cache_bytes("auto", n_rows=10**6) > 1000 * 2**20 or free_memory() < 4000 * 2**20
     assert 0.1 * free_memory() < cache_bytes("auto") < 0.5 * free_memory()
     X, y = chequered(100)
     with pytest.raises(ValueError, match="cache_size must be a number"):

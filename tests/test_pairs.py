@@ -183,6 +183,17 @@ def test_threads_and_order_of_rows_do_not_matter(digits):
         np.testing.assert_array_equal(one.decision_function(X), other.decision_function(X))
 
 
+def test_pairs_share_kernel_values(digits):
+    """Of 64 features and more, each pair of rows is evaluated once, for however many pairs of classes."""
+    X, y = digits
+    machine = ODMClassifier(multi_class="ovo").fit(X, y)
+    n, tile = len(X), 128
+    assert machine.n_kernel_evaluations_ <= n * n / 2 + tile * n
+    counts = np.unique(y, return_counts=True)[1]
+    alone = sum((a + b) ** 2 for i, a in enumerate(counts) for b in counts[:i]) / 2
+    assert machine.n_kernel_evaluations_ < alone
+
+
 def test_warm_start(digits):
     X, y = digits
     machine = ODMClassifier(warm_start=True).fit(X, y)

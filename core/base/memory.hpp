@@ -35,6 +35,44 @@ inline void free_aligned(void* data) {
 #endif
 }
 
+constexpr std::size_t kLargeBlock = std::size_t(4) << 20, kHugePage = std::size_t(2) << 20;
+
+// Large blocks that a thread gives back while it uses this are kept, a few of them, for the next that it asks
+// for: the system clears the pages of a new block, which takes as long as filling it. For the same work done
+// many times over.
+class SpareMemory {
+  public:
+    SpareMemory() = default;
+    SpareMemory(const SpareMemory&) = delete;
+    SpareMemory& operator=(const SpareMemory&) = delete;
+    ~SpareMemory();
+
+    // The thread that makes one uses the memory while it lives.
+    class Use {
+      public:
+        explicit Use(SpareMemory& spare);
+        ~Use();
+        Use(const Use&) = delete;
+        Use& operator=(const Use&) = delete;
+
+      private:
+        SpareMemory* before_;
+    };
+
+    // A block of this thread's spare ones with at least so many bytes, `bytes` then being its own; or null.
+    static void* take(std::size_t& bytes);
+    // Whether the block is kept; else the caller has to free it.
+    static bool keep(void* data, std::size_t bytes);
+
+  private:
+    struct Block {
+        void* data;
+        std::size_t bytes;
+    };
+    static constexpr int kBlocks = 2;
+    Block blocks_[kBlocks] = {};
+};
+
 // An uninitialised array aligned for vector loads. Large ones ask for huge pages: first touch is what makes a
 // gigabyte of kernel values slow to fill.
 template <class T>
@@ -49,7 +87,7 @@ class Buffer {
     }
     Buffer(const Buffer&) = delete;
     Buffer& operator=(const Buffer&) = delete;
-    ~Buffer() { free_aligned(data_); }
+    ~Buffer() { release(); }
 
     // Makes room for n elements; the contents are lost.
     void resize(std::size_t n) {
@@ -57,24 +95,28 @@ class Buffer {
             size_ = n;
             return;
         }
-        free_aligned(data_);
-        data_ = nullptr;
-        size_ = capacity_ = 0;
-        const std::size_t align = n * sizeof(T) >= (std::size_t(4) << 20) ? std::size_t(2) << 20 : 64;
-        const std::size_t bytes = (n * sizeof(T) + align - 1) / align * align;
-        data_ = static_cast<T*>(allocate_aligned(align, bytes));
-        if (!data_) throw std::bad_alloc();
+        release();
+        const bool large = n * sizeof(T) >= kLargeBlock;
+        const std::size_t align = large ? kHugePage : 64;
+        std::size_t bytes = (n * sizeof(T) + align - 1) / align * align;
+        if (large) data_ = static_cast<T*>(SpareMemory::take(bytes));
+        if (!data_) {
+            data_ = static_cast<T*>(allocate_aligned(align, bytes));
+            if (!data_) throw std::bad_alloc();
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
-        if (align > 64) madvise(data_, bytes, MADV_HUGEPAGE);
+            if (large) madvise(data_, bytes, MADV_HUGEPAGE);
 #endif
-        size_ = capacity_ = n;
+        }
+        size_ = n;
+        capacity_ = large ? bytes / sizeof(T) : n;
     }
     void assign(std::size_t n, T value) {
         resize(n);
         for (std::size_t i = 0; i < n; ++i) data_[i] = value;
     }
     void release() {
-        free_aligned(data_);
+        const std::size_t bytes = capacity_ * sizeof(T);
+        if (bytes < kLargeBlock || !SpareMemory::keep(data_, bytes)) free_aligned(data_);
         data_ = nullptr;
         size_ = capacity_ = 0;
     }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "kernel/gram.hpp"
 #include "kernel/products.hpp"
 
 namespace sodm {
@@ -50,7 +51,7 @@ class Certifier {
         const auto count = static_cast<Index>(support_.size());
         const Index step = count <= kNotMany ? 1 : (count + kSeen - 1) / kSeen;
         for (Index k = 0; k < count; k += step) seen.push_back(support_[at(k)]);
-        const Values anew = values(seen);
+        const Values anew = step == 1 ? values_of_support() : values(seen);
         double off = 0;
         for (std::size_t k = 0; k < seen.size(); ++k) {
             const double size = std::max(machine_.unit * spread_[at(seen[k])], 1e-300);
@@ -74,6 +75,15 @@ class Certifier {
         kernel_apply(exact_(), Subset{support_.data(), static_cast<Index>(support_.size())},
                      Subset{rows.data(), static_cast<Index>(rows.size())}, coefficients_.data(), 1,
                      out.data(), threads_);
+        return out;
+    }
+
+    // Of all support vectors, each pair of them evaluated once.
+    Values values_of_support() const {
+        Values out(support_.size());
+        GramMatrix<double> gram(exact_(), 0, threads_);
+        gram.assign(support_);
+        gram.apply(coefficients_.data(), 1, out.data());
         return out;
     }
 

@@ -8,8 +8,8 @@
 #include <type_traits>
 
 #include "base/relay.hpp"
+#include "exact/pair_values.hpp"
 #include "kernel/matrix_kernel.hpp"
-#include "kernel/products.hpp"
 #include "kernel/selected_rows.hpp"
 
 namespace sodm {
@@ -43,18 +43,19 @@ class PairSolver {
                const Loss& loss, const Options& options, const PairCertificates& certificates,
                Threads& threads)
         : method_(method),
-          source_(&source),
+          source_(source),
           problem_(problem),
           loss_(loss),
           options_(options),
           certificates_(certificates),
           threads_(threads),
-          of_class_(at(problem.classes)) {
+          of_class_(at(problem.classes)),
+          spare_(at(threads.count())) {
         for (Index i = 0; i < problem.n; ++i) of_class_[at(problem.codes[i])].push_back(i);
     }
 
     PairSolution run() {
-        if (problem_.share) keep_all();
+        if (problem_.share) shared_ = std::make_unique<PairValues<T>>(source_, of_class_, threads_);
         const std::size_t count = at(problem_.n_pairs), all = at((problem_.classes - 1) * problem_.n);
         out_.duals.assign(all, 0.0);
         out_.decision.assign(all, 0.0);
@@ -89,38 +90,6 @@ class PairSolver {
         return static_cast<Index>(of_class_[at(first(pair))].size() + of_class_[at(second(pair))].size());
     }
 
-    // All kernel values once, instead of those within a class once for each of its pairs. Each is evaluated
-    // for one of its two places.
-    void keep_all() {
-        const Index n = problem_.n, n_tiles = (n + kTile - 1) / kTile;
-        const int chunk = source_->row_chunk();
-        stored_.resize(at(n) * at(n));
-        std::vector<Workspace<T>> work(at(threads_.count()));
-        threads_.run(at(n_tiles), [&](std::size_t k, int worker) {
-            const typename KernelSource<T>::Timed timed(*source_);
-            Workspace<T>& w = work[at(worker)];
-            const Index c0 = (n_tiles - 1 - static_cast<Index>(k)) * kTile;  // the long ones first
-            const int width = static_cast<int>(std::min<Index>(kTile, n - c0));
-            w.tile.resize(at(chunk * kTile));
-            source_->load_columns(Subset::all(n), c0, width, w);
-            for (Index r0 = 0; r0 < c0 + width; r0 += chunk) {
-                const int height = static_cast<int>(std::min<Index>(chunk, c0 + width - r0));
-                source_->tile(Subset::all(n), r0, height, w, w.tile.data());
-                for (int r = 0; r < height; ++r)
-                    std::copy_n(w.tile.data() + r * kTile, width, stored_.data() + (r0 + r) * n + c0);
-                for (int c = 0; c < width; ++c)
-                    for (int r = 0; r < height && r0 + r < c0; ++r)
-                        stored_[at((c0 + c) * n + r0 + r)] = w.tile[at(r * kTile + c)];
-            }
-        });
-        RowsView view;
-        view.n = view.features = view.row_stride = n;
-        view.single = std::is_same_v<T, float>;
-        view.values = stored_.data();
-        matrix_ = std::make_unique<MatrixKernel<T>>(view, 0.0);
-        source_ = matrix_.get();
-    }
-
     PairRows rows_of(std::size_t pair) const {
         PairRows out;
         const Index dual[2] = {second(pair) - 1, first(pair)};
@@ -138,8 +107,21 @@ class PairSolver {
     }
 
     std::string solve(std::size_t pair, int worker) {
+        const SpareMemory::Use use(spare_[at(worker)]);
+        Relay relay(threads_, worker);
+        Threads alone(1, &relay);
         const PairRows own = rows_of(pair);
-        const SelectedRows<T> source(*source_, own.rows);
+        if (!shared_) return solve(pair, own, SelectedRows<T>(source_, own.rows), alone);
+        Buffer<T> values;
+        shared_->fill(first(pair), second(pair), values, alone);
+        RowsView view;
+        view.n = view.features = view.row_stride = static_cast<Index>(own.rows.size());
+        view.single = std::is_same_v<T, float>;
+        view.values = values.data();
+        return solve(pair, own, MatrixKernel<T>(view, 0.0), alone);
+    }
+
+    std::string solve(std::size_t pair, const PairRows& own, const KernelSource<T>& source, Threads& alone) {
         Problem problem;
         problem.n = static_cast<Index>(own.rows.size());
         problem.signs = own.signs.data();
@@ -150,8 +132,6 @@ class PairSolver {
         problem.maybe_indefinite = problem_.maybe_indefinite;
         Options options = options_;
         options.progress = nullptr;
-        Relay relay(threads_, worker);
-        Threads alone(1, &relay);
         Solution found = solve_one(method_, source, problem, loss_, options, alone);
         for (std::size_t i = 0; i < own.rows.size(); ++i)  // of the kernel that was asked for
             found.decision[i] -= found.shift * own.signs[i] * found.duals[i];
@@ -206,15 +186,15 @@ class PairSolver {
     }
 
     const std::string& method_;
-    const KernelSource<T>* source_;
+    const KernelSource<T>& source_;
     const PairProblem& problem_;
     const Loss& loss_;
     const Options& options_;
     const PairCertificates& certificates_;
     Threads& threads_;
     std::vector<std::vector<Index>> of_class_;
-    Buffer<T> stored_;
-    std::unique_ptr<MatrixKernel<T>> matrix_;
+    std::unique_ptr<PairValues<T>> shared_;
+    std::vector<SpareMemory> spare_;  // of each thread: pairs want blocks of like sizes, one after another
     PairSolution out_;
 };
 

@@ -24,7 +24,7 @@ struct PairProblem {
     const std::int64_t* pairs = nullptr;     // n_pairs x 2, the pairs (c, d), c < d, to be solved
     Index n_pairs = 0;
     bool maybe_indefinite = false;
-    bool share = false;  // keep the kernel values of all rows and take those of the pairs from there
+    bool share = false;  // evaluate no kernel value twice: see PairValues
 };
 
 // What a certificate is made from: kernel values in double, should it ask for them, and what rounding does to

@@ -101,8 +101,14 @@ double step_of_rows(const RowsView& view, Index jump) {
 double find_step(const RowsView& view) {
     // A few rows tell of most sets that they have none.
     constexpr Index kFew = 8, kSample = 256;
-    if (view.n >= 2 * kFew && step_of_rows(view, view.n / kFew) == 0) return 0;
-    return step_of_rows(view, std::max<Index>(1, view.n / kSample));
+    const Index jump = std::max<Index>(1, view.n / kSample);
+    if (view.n < 2 * kFew) return step_of_rows(view, jump);
+    const double step = step_of_rows(view, view.n / kFew);
+    if (step == 0) return 0;
+    std::vector<std::uint8_t> row(static_cast<std::size_t>(view.features));
+    for (Index i = 0; i < view.n; i += jump)
+        if (!byte_row(view, i, step, row.data())) return step_of_rows(view, jump);
+    return step;
 }
 
 ByteRows::ByteRows(const RowsView& view, double step) : stride((view.features + 3) / 4 * 4) {

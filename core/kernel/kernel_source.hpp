@@ -55,6 +55,8 @@ class KernelSource {
     // out[r * kTile + c] = k(row r, column c) for rows first..first+count-1 of the subset. Lanes beyond the
     // prepared columns, up to the next panel, are written too and mean nothing.
     virtual void tile(Subset rows, Index first, int count, Workspace<T>& work, T* out) const = 0;
+    // Whether values are read rather than evaluated.
+    virtual bool stored() const { return false; }
     // Whether k(i, j) and k(j, i) have the same bits.
     virtual bool symmetric() const { return false; }
     // y[c] += sum_r a[r] k(row r, column c) for as many rows as wanted, without a tile. False if this source

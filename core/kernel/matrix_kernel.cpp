@@ -27,7 +27,10 @@ void MatrixKernel<T>::copy_tile(const Stored* values, Subset rows, Index first, 
     const Index* place = work.columns.data();
     for (int r = 0; r < count; ++r, out += kTile) {
         const Stored* row = values + among_[rows[first + r]] * matrix_.row_stride;
-        for (int c = 0; c < columns; ++c) out[c] = static_cast<T>(row[place[c]] + offset_);
+        if (offset_ == 0)
+            for (int c = 0; c < columns; ++c) out[c] = static_cast<T>(row[place[c]]);
+        else
+            for (int c = 0; c < columns; ++c) out[c] = static_cast<T>(row[place[c]] + offset_);
         for (int c = columns; c < lanes; ++c) out[c] = T(0);
     }
 }

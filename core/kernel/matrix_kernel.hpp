@@ -16,6 +16,7 @@ class MatrixKernel : public KernelSource<T> {
     Index rows() const override { return among_.list ? among_.n : matrix_.n; }
     Index columns() const override { return among_.list ? among_.n : matrix_.features; }
     double diagonal(Index i) const override { return at(i, i); }
+    bool stored() const override { return true; }
     void load_columns(Subset columns, Index first, int count, Workspace<T>& work) const override;
     void tile(Subset rows, Index first, int count, Workspace<T>& work, T* out) const override;
 

@@ -35,11 +35,33 @@ struct GroupedWeights {
     }
 };
 
+// Of a matrix in memory: some rows with all columns at a time, for these are near each other there.
+template <class T, class Out>
+void copy_block(const KernelSource<T>& source, Subset rows, Subset columns, Out* out, Index ldo,
+                Threads& threads) {
+    const int chunk = source.row_chunk();
+    std::vector<Workspace<T>> work(static_cast<std::size_t>(threads.count()));
+    threads.run(static_cast<std::size_t>((rows.n + chunk - 1) / chunk), [&](std::size_t t, int worker) {
+        Workspace<T>& w = work[static_cast<std::size_t>(worker)];
+        const Index r0 = static_cast<Index>(t) * chunk;
+        const int height = static_cast<int>(std::min<Index>(chunk, rows.n - r0));
+        w.tile.resize(static_cast<std::size_t>(chunk * kTile));
+        for (Index c0 = 0; c0 < columns.n; c0 += kTile) {
+            const int width = static_cast<int>(std::min<Index>(kTile, columns.n - c0));
+            source.load_columns(columns, c0, width, w);
+            source.tile(rows, r0, height, w, w.tile.data());
+            for (int r = 0; r < height; ++r)
+                std::copy_n(w.tile.data() + r * kTile, width, out + (r0 + r) * ldo + c0);
+        }
+    });
+}
+
 }  // namespace
 
 template <class T, class Out>
 void kernel_block(const KernelSource<T>& source, Subset rows, Subset columns, Out* out, Index ldo,
                   Threads& threads) {
+    if (source.stored()) return copy_block(source, rows, columns, out, ldo, threads);
     const int chunk = source.row_chunk();
     // Of a square one triangle is evaluated, the other is its mirror image.
     const bool square = source.symmetric() && rows.list == columns.list && rows.n == columns.n;

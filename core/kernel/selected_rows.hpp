@@ -17,6 +17,7 @@ class SelectedRows : public KernelSource<T> {
     Index columns() const override { return rows(); }
     double diagonal(Index i) const override { return whole_.diagonal(number(i)); }
     int row_chunk() const override { return whole_.row_chunk(); }
+    bool stored() const override { return whole_.stored(); }
     void load_columns(Subset columns, Index first, int count, Workspace<T>& work) const override {
         Index numbers[kTile];
         for (int k = 0; k < count; ++k) numbers[k] = number(columns[first + k]);

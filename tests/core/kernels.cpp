@@ -168,6 +168,10 @@ void steps() {
         data.rows[at(7)] += 0.25 * step;
         CHECK(find_step(data.view(Form::rows)) == 0 || !ByteRows(data.view(Form::rows), step).whole);
     }
+    Data coarse(320, 40, 1.0, 27);  // a look at a few rows finds too large a step
+    for (Index i = 0; i < 320; i += 40)
+        for (Index k = 0; k < 40; ++k) coarse.rows[at(i * 40 + k)] = static_cast<double>(k % 8) / 8;
+    CHECK_NEAR(find_step(coarse.view(Form::rows)), 1.0 / 64, 1e-12, "coarse");
     CHECK(find_step(Data(50, 40, 1.0, 23, 100.0).view(Form::rows)) == 0);      // more than 255 multiples
     CHECK(find_step(Data(50, 40, 1.0, 24, 1.0, -0.5).view(Form::rows)) == 0);  // negative values
     CHECK(find_step(Data(50, 40, 0.0, 25).view(Form::rows)) == 0);             // nothing but zeros

@@ -6,6 +6,7 @@
 
 #include "check.hpp"
 #include "kernel/function_kernel.hpp"
+#include "kernel/matrix_kernel.hpp"
 #include "kernel/point_kernel.hpp"
 #include "points.hpp"
 
@@ -46,6 +47,26 @@ void blocks_of_subsets() {
                 }
         }
     }
+}
+
+template <class T>
+void blocks_of_stored_values() {
+    const Data k(140, 300, 1.0, 1);
+    for (Form form : {Form::rows, Form::columns, Form::single_rows})
+        for (double offset : {0.0, 0.5}) {
+            const MatrixKernel<T> source(k.view(form), offset);
+            const auto rows = some_rows(101, k.n, 3), columns = some_rows(133, k.features, 4);
+            for (int n_threads : {1, 3}) {
+                Threads threads(n_threads);
+                std::vector<T> out(at(101 * 140), T(-7));
+                kernel_block(source, {rows.data(), 101}, {columns.data(), 133}, out.data(), 140, threads);
+                for (Index r = 0; r < 101; ++r)
+                    for (Index c = 0; c < 140; ++c)
+                        CHECK(
+                            static_cast<double>(out[at(r * 140 + c)]) ==
+                            (c < 133 ? k.rows[at(rows[at(r)] * k.features + columns[at(c)])] + offset : -7));
+            }
+        }
 }
 
 template <class T>
@@ -138,6 +159,8 @@ void a_stop_ends_a_long_product() {
 int main() {
     blocks_of_subsets<float>();
     blocks_of_subsets<double>();
+    blocks_of_stored_values<float>();
+    blocks_of_stored_values<double>();
     for (const auto& set : instruction_sets()) {
         simd_select(set.c_str());
         fused_products<float>(set);

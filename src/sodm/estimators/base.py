@@ -16,6 +16,7 @@ from sklearn.utils.validation import validate_data
 from sodm import _core
 from sodm.estimators import defaults
 from sodm.estimators.kernel_machine import FLOATS, Checked, KernelMachine, KernelName, unchanged_on_failure
+from sodm.estimators.labels import classes_and_codes
 from sodm.estimators.parameters import check_choice, check_number
 from sodm.estimators.shared_parameters import MachineParameters
 from sodm.estimators.threads import threads_for
@@ -106,7 +107,7 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):
     ) -> tuple[Problem, NDArray[np.int64]]:
         """Leave out rows of weight zero and fold repeats; which rows of X are left is returned too."""
         kept = np.flatnonzero(weights)
-        classes, codes = np.unique(y[kept], return_inverse=True)
+        classes, codes = classes_and_codes(y[kept])
         if len(classes) < 2:
             where = " where sample_weight > 0" if len(kept) < len(y) else ""
             raise ValueError(

@@ -153,7 +153,7 @@ class KernelMachine(BaseEstimator):
         began = time.perf_counter()
         problem, kept = self._state_problem(rows, y, weights, self.kernel if kernel is None else kernel)
         with make_progress(self.verbose, self.tol) as progress:
-            context = self._context(progress.callback, engine, evaluation)
+            context = self._context(progress.callback, engine, evaluation, problem.rows.shape[0])
             trained = self._trainer().train(problem, context)
             self._set_fitted(problem, trained, kept)
             if progress.callback is not None:
@@ -162,13 +162,13 @@ class KernelMachine(BaseEstimator):
         return self
 
     def _context(
-        self, progress: Progress | None, engine: Engine | None, evaluation: Evaluation | None
+        self, progress: Progress | None, engine: Engine | None, evaluation: Evaluation | None, n_rows: int
     ) -> Context:
         """What the training may use, by the parameters."""
         return Context(
             n_threads=threads_for(self.n_jobs),
             precision=self.precision,
-            cache_bytes=cache_bytes(self.cache_size, self._in_parts),
+            cache_bytes=cache_bytes(self.cache_size, self._in_parts, n_rows),
             seed=seed_for(self.random_state),
             engine=engine,
             progress=progress,

@@ -32,6 +32,21 @@ def find_classes(y: NDArray[Any]) -> NDArray[Any]:
     return np.unique(y)
 
 
+def classes_and_codes(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """`np.unique` with the inverse, in a fraction of the time where labels are many and classes few.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> [found.tolist() for found in classes_and_codes(np.array(["b", "a", "b"]))]
+    [['a', 'b'], [1, 0, 1]]
+    """
+    classes = np.unique(y)
+    if len(classes) == 2:
+        return classes, (y == classes[1]).astype(np.intp)
+    return classes, np.searchsorted(classes, y)
+
+
 def encode(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int32]:
     """The place of each label among the sorted classes, -1 where it is none of them.
 

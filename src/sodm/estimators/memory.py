@@ -13,13 +13,15 @@ UNKNOWN = 4000 * MEGABYTE  # taken to be free where the system does not say
 _CONTROL_GROUP = Path("/sys/fs/cgroup")
 
 
-def cache_bytes(cache_size: float | str, in_parts: bool = False) -> int:
+def cache_bytes(cache_size: float | str, in_parts: bool = False, n_rows: int | None = None) -> int:
     """The bytes of a `cache_size`: megabytes, or "auto" for a quarter of the free memory, 1000 MB at least.
 
-    Parts share what there is, and are small: there "auto" is the 1000 MB, whatever is free.
+    Parts share what there is, and are small: there "auto" is the 1000 MB, whatever is free. So it is where
+    all kernel values of `n_rows` rows are fewer.
     """
     if cache_size == "auto":
-        return LEAST if in_parts else max(free_memory() // SHARE, LEAST)
+        small = in_parts or (n_rows is not None and 8 * n_rows**2 <= LEAST)
+        return LEAST if small else max(free_memory() // SHARE, LEAST)
     return int(float(cache_size) * MEGABYTE)
 
 

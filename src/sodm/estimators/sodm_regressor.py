@@ -119,9 +119,9 @@ class SODMRegressor(KernelMachineRegressor):
             check_integer("regions", self.regions, ">= 1, or 'auto'", lambda v: v >= 1)
 
     def _context(
-        self, progress: Progress | None, engine: Engine | None, evaluation: Evaluation | None
+        self, progress: Progress | None, engine: Engine | None, evaluation: Evaluation | None, n_rows: int
     ) -> Context:
-        return replace(super()._context(progress, engine, evaluation), time_limit=self.time_limit)
+        return replace(super()._context(progress, engine, evaluation, n_rows), time_limit=self.time_limit)
 
     def _trainer(self) -> Trainer:
         system = systems.sodm(1, "scaled")

@@ -98,9 +98,9 @@ class TreeClassifier(KernelMachineClassifier):
         return EvaluationRows(canonical(X), y)
 
     def _context(
-        self, progress: Progress | None, engine: Engine | None, evaluation: Evaluation | None
+        self, progress: Progress | None, engine: Engine | None, evaluation: Evaluation | None, n_rows: int
     ) -> Context:
-        context = super()._context(progress, engine, evaluation)
+        context = super()._context(progress, engine, evaluation, n_rows)
         return replace(context, time_limit=self.time_limit, checkpoint=self._checkpoint())
 
     def _checkpoint(self) -> CheckpointFolder | None:

@@ -94,7 +94,7 @@ class PairBatch:
         evaluator, source, exact = self._sources(certified)
         work = int(np.square(self.counts[pairs].sum(axis=1)).sum())
         own = HEADROOM * tol if certified else tol
-        share = self._shares(len(pairs), cache_bytes)
+        share = self._shares(pairs, cache_bytes)
         options = _core.SolveOptions(
             solver,
             own,
@@ -147,11 +147,13 @@ class PairBatch:
         exact = double.source(rows)
         return double, exact, lambda: exact
 
-    def _shares(self, n_pairs: int, cache_bytes: int) -> bool:
-        """Whether the kernel values of all rows are to be kept, in half of the memory."""
+    def _shares(self, pairs: Index, cache_bytes: int) -> bool:
+        """Whether kernel values within a class are to be kept for all its pairs, in half of the memory."""
         n = self.signs.shape[1]
-        size = n * n * (8 if self.evaluator.precision == "double" else 4)
-        if n_pairs < 2 or self.evaluator.precomputed or size > cache_bytes // 2:
+        largest = int(self.counts[pairs].sum(axis=1).max())  # of each pair that is solved, all its values
+        size = 8 if self.evaluator.precision == "double" else 4
+        kept = size * (int(np.square(self.counts).sum()) + AT_ONCE * largest**2)
+        if len(pairs) < 2 or self.evaluator.precomputed or kept > cache_bytes // 2:
             return False
         if not self.evaluator.kernel.compiled:
             return True
