@@ -11,8 +11,9 @@ from typing import Any, get_args
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import BaseEstimator
 from sklearn.datasets import load_iris
-from sklearn.model_selection import cross_val_score
+from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -87,6 +88,54 @@ def test_skops_loads_all_machines_by_the_types_we_declare() -> None:
         assert np.array_equal(
             io.loads(stored, trusted=sodm.model.TRUSTED_TYPES).predict(X), machine.predict(X)
         )
+
+
+class Stranger(BaseEstimator):  # type: ignore[misc]
+    """A type that nobody has vouched for."""
+
+
+def test_skops_saves_and_loads_with_no_word_about_types(tmp_path: Path) -> None:
+    exceptions = pytest.importorskip("skops.io.exceptions")
+    import sodm.skops
+
+    X, y = load_iris(return_X_y=True)
+    machine = make_pipeline(StandardScaler(), SODMClassifier(regions=40)).fit(X, y)
+    sodm.skops.dump(machine, tmp_path / "machine.skops")
+    assert np.array_equal(sodm.skops.load(tmp_path / "machine.skops").predict(X), machine.predict(X))
+    assert np.array_equal(sodm.skops.loads(sodm.skops.dumps(machine)).predict(X), machine.predict(X))
+    stored = sodm.skops.dumps([machine, Stranger()])
+    with pytest.raises(exceptions.UntrustedTypesFoundException, match="Stranger"):
+        sodm.skops.loads(stored)
+    assert isinstance(sodm.skops.loads(stored, trusted=[Stranger])[1], Stranger)
+
+
+def test_mlflow_logs_machines_in_pipelines_and_searches_by_itself(tmp_path: Path) -> None:
+    mlflow = pytest.importorskip("mlflow", minversion="3")
+    X, y = load_iris(return_X_y=True)
+    mlflow.set_tracking_uri(f"sqlite:///{tmp_path}/runs.db")
+    mlflow.set_experiment(experiment_id=mlflow.create_experiment("e", (tmp_path / "files").as_uri()))
+    mlflow.sklearn.autolog(silent=True)
+    try:
+        for made in (
+            make_pipeline(StandardScaler(), ODMClassifier()),
+            GridSearchCV(ODMClassifier(), {"lam": [10.0]}, cv=2),
+        ):
+            made.fit(X, y)
+            run = mlflow.last_active_run()
+            assert run.data.metrics["training_score"] == made.score(X, y)
+            assert "ODMClassifier()" in (
+                run.data.params.get("odmclassifier"),
+                run.data.params.get("estimator"),
+            )
+            stored = mlflow.search_logged_models(
+                filter_string=f"source_run_id = '{run.info.run_id}'", output_format="list"
+            )
+            assert any(
+                np.array_equal(mlflow.sklearn.load_model(one.model_uri).predict(X), made.predict(X))
+                for one in stored
+            )
+    finally:
+        mlflow.sklearn.autolog(disable=True)
 
 
 @pytest.mark.parametrize(
