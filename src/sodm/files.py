@@ -32,7 +32,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     except BaseException as error:
         with suppress(OSError):
             os.unlink(temporary)
-        if isinstance(error, OSError) and error.filename == temporary:
+        if isinstance(error, OSError) and error.filename in (temporary, None):  # None: while it was written
             error.filename, error.filename2 = os.fspath(path), None  # the name that the caller knows
         raise
     with suppress(OSError):  # make the rename last, where the system lets a folder be flushed
