@@ -20,6 +20,7 @@ from sklearn.preprocessing import StandardScaler
 import sodm
 from sodm import (
     LinearODMClassifier,
+    LinearODMRegressor,
     ODMClassifier,
     ODMClassifierCV,
     ODMRegressor,
@@ -173,6 +174,49 @@ def test_text_in_a_column_is_named_with_the_remedy(machine: Any) -> None:
         with pytest.raises(ValueError, match=rf"column {column} of X holds text \('red'\).*OneHotEncoder"):
             machine.fit(X, y)
     machine.fit(pd.DataFrame({"kg": ["1.0", "2.0", "3.0"]}), y)  # numbers in quotes are numbers
+
+
+@pytest.mark.parametrize("machine", [ODMClassifier(), LinearODMRegressor()])
+def test_dates_in_a_column_are_named_with_the_remedy(machine: Any) -> None:
+    frame = pd.DataFrame({"kg": [1.0, 2.0, 3.0], "day": pd.date_range("2024-02-01", periods=3)})
+    forms = [(frame, "'day'"), (frame[["day"]], "'day'"), (frame.to_numpy(), "1")]
+    polars = pytest.importorskip("polars")
+    forms += [(polars.DataFrame({"kg": [1.0, 2.0, 3.0], "day": frame["day"].tolist()}), "'day'")]
+    for X, column in forms:
+        with pytest.raises(
+            ValueError, match=rf"column {column} of X holds dates or times \(2024-02-01.*weekday"
+        ):
+            machine.fit(X, [0, 1, 0])
+
+
+@pytest.mark.parametrize("machine", [ODMRegressor(), SODMRegressor(), LinearODMRegressor(), ODMRegressorCV()])
+def test_text_as_targets_is_told_where_classes_go(machine: Any) -> None:
+    name = type(machine).__name__.removesuffix("CV")
+    with pytest.raises(
+        ValueError, match=rf"y holds text \('low'\), and {name}.* learns numbers: .*Classifier"
+    ):
+        machine.fit(np.eye(4), ["1", "low", "high", "low"])
+
+
+@pytest.mark.parametrize("machine", [ODMClassifier(), LinearODMClassifier(), SODMClassifier()])
+def test_labels_of_two_kinds_are_named(machine: Any) -> None:
+    with pytest.raises(ValueError, match=r"y mixes text \('a'\) and other labels \(1\)"):
+        machine.fit(np.eye(4), np.array(["a", 1, "a", 1], dtype=object))
+
+
+@pytest.mark.parametrize("machine", [ODMClassifier(), SODMClassifier(), ODMRegressor(), ODMClassifierCV()])
+def test_numbers_too_large_to_be_squared_are_refused(machine: Any) -> None:
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match="too large to be squared: scale it"):
+        machine.fit(X * 1e200, y)
+
+
+def test_regressors_count_their_support_vectors_as_svr_does() -> None:
+    X, y = load_iris(return_X_y=True)
+    machine = ODMRegressor(epsilon=0.1)
+    assert not hasattr(machine, "n_support_")
+    machine.fit(X, y)
+    assert machine.n_support_.tolist() == [len(machine.support_)] and machine.n_support_.dtype == np.int32
 
 
 def shared_letters(A: Any, B: Any) -> list[list[float]]:
