@@ -16,16 +16,16 @@ SANITIZERS := address,undefined thread
 help:           ## this list
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 18
 
-$(BIN)/pip:
-	@command -v $(PYTHON) >/dev/null || { echo "sodm needs Python 3.11 or newer: install it (Debian: apt-get install python3-venv)."; exit 1; }
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --upgrade pip
-
 # Two makes at once wait for each other, where the system has flock: they share .venv and build/.
 LOCK := $(if $(shell command -v flock 2>/dev/null),flock build/.lock)
 
+$(VENV)/.ready:
+	@command -v $(PYTHON) >/dev/null || { echo "sodm needs Python 3.11 or newer: install it (Debian: apt-get install python3-venv)."; exit 1; }
+	@mkdir -p build
+	$(LOCK) sh -c 'test -e $@ || { $(PYTHON) -m venv $(VENV) && $(BIN)/pip install --quiet --upgrade pip && touch $@; }'
+
 # Each kind of set-up leaves a stamp; it is redone only when the sources it is made of have changed.
-$(VENV)/.stamp-%: $(SOURCES) | $(BIN)/pip
+$(VENV)/.stamp-%: $(SOURCES) | $(VENV)/.ready
 	@mkdir -p build
 	$(LOCK) $(BIN)/pip install --quiet -C build-dir=build/{wheel_tag} ".[$*]"
 	@touch $@

@@ -54,7 +54,7 @@ auto apply(const Points& a, const Points& b, Matrix weights, int n_threads) {
         throw std::invalid_argument("one weight per row is needed");
     const int n_vectors = static_cast<int>(weights.shape(0));
     std::vector<double> out(static_cast<std::size_t>(n_vectors * b.n()));
-    {
+    if (n_vectors > 0) {  // the loops below want one
         nb::gil_scoped_release nogil;
         PythonMonitor monitor;
         Threads threads(n_threads, &monitor);
@@ -76,7 +76,7 @@ auto apply_parts(const Points& a, const Points& b, Matrix weights, IndexVector b
     if (!fits) throw std::invalid_argument("one weight per row is needed, and parts that cover all rows");
     const auto n_vectors = static_cast<Index>(weights.shape(0));
     std::vector<double> out(static_cast<std::size_t>(n_parts * n_vectors * b.n()));
-    {
+    if (n_vectors > 0) {  // the loops below want one
         nb::gil_scoped_release nogil;
         PythonMonitor monitor;
         Threads threads(n_threads, &monitor);
@@ -111,7 +111,7 @@ auto symmetric_apply(const Points& a, Matrix weights, int n_threads) {
         throw std::invalid_argument("one weight per row is needed");
     const int n_vectors = static_cast<int>(weights.shape(0));
     std::vector<double> out(static_cast<std::size_t>(n_vectors * a.n()));
-    {
+    if (n_vectors > 0) {  // the loops below want one
         nb::gil_scoped_release nogil;
         PythonMonitor monitor;
         Threads threads(n_threads, &monitor);

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,8 +13,11 @@ import pytest
 pytest.importorskip("typer")
 from sodm.cli.check import check_labels, check_rows, refuse_too_large
 from sodm.cli.inputs import Rows, Source
+from sodm.cli.main import _sentence
+from sodm.cli.targets import check_target
 from sodm.cli.task import numbers
 from sodm.data import DataError
+from sodm.files import atomic_write
 
 N = 60
 
@@ -82,3 +87,33 @@ def test_a_value_that_hides_all_others_is_noted(tmp_path: Path) -> None:
     assert check_rows(path, rows) == ()
     path, rows = rows_of(tmp_path, lambda i: f"{'' if i == 3 else 1e9 if i == 5 else i * i},{-i},{i % 2}")
     assert len(check_rows(path, rows)) == 1  # with gaps it is a table
+
+
+def test_what_is_read_is_never_written_over(tmp_path: Path) -> None:
+    """And what cannot be written is said before anything is computed."""
+    data, link = tmp_path / "data.csv", tmp_path / "link.csv"
+    data.write_text("a,b,class\n1,2,x\n")
+    link.symlink_to(data)
+    for source in (data, link, tmp_path / ".." / tmp_path.name / "data.csv"):
+        with pytest.raises(ValueError, match="is read by this command: write to another file"):
+            check_target(data, source)
+    with pytest.raises(FileNotFoundError, match="make the folder first"):
+        check_target(tmp_path / "none" / "m.sodm", data)
+    with pytest.raises(IsADirectoryError, match="is a folder"):
+        check_target(tmp_path, data)
+    check_target(tmp_path / "m.sodm", data, "a9a")  # a name of a data set is no file
+
+
+def test_a_full_disk_is_named_with_the_file_and_leaves_nothing(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="No space left") as caught, atomic_write(tmp_path / "m.sodm"):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))  # as file.write has it: without a name
+    assert _sentence(caught.value) == f"{tmp_path / 'm.sodm'}: No space left on device."
+    assert "write it elsewhere" in _sentence(OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_pipe_is_refused_because_data_are_read_twice(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.csv")
+    for path in ("-", str(tmp_path / "pipe.csv")):
+        with pytest.raises(ValueError, match=r"is a pipe, .*save it to a file first"):
+            Source(path).rows()

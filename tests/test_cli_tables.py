@@ -143,3 +143,19 @@ def test_rare_classes_get_a_hint_and_measures_of_their_own(tmp_path: Path) -> No
     for word in ("balanced accuracy", "macro f1", "roc auc", "ROC AUC", "confusion"):
         assert word in done.stdout
     assert "--balanced" in done.stderr and "<svg" in (tmp_path / "m.svg").read_text()
+
+
+def test_names_that_are_numbers_are_known_by_the_label_and_by_the_model(tmp_path: Path) -> None:
+    """Years, or a column called nan: the first line has names all the same."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2)).round(3)
+    table = pd.DataFrame(
+        {"2019": X[:, 0], "nan": X[:, 1], "class": np.where(X.sum(axis=1) > 0, "up", "down")}
+    )
+    table.to_csv(tmp_path / "years.csv", index=False)
+    run("train", "years.csv", "--label", "class", "-o", "m.sodm", "--quiet", cwd=tmp_path)
+    table[["nan", "2019"]].to_csv(tmp_path / "new.csv", index=False)  # in another order, without the label
+    told = run("predict", "new.csv", "m.sodm", "--json", cwd=tmp_path)
+    known = run("predict", "years.csv", "m.sodm", "--json", cwd=tmp_path)
+    assert json.loads(told.stdout)["labels"] == json.loads(known.stdout)["labels"]
+    assert len(json.loads(told.stdout)["labels"]) == 60

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from browser import Browser
 
 import sodm
 
@@ -66,11 +67,36 @@ def test_a_failing_cell_names_its_line(tmp_path):
 
 
 @pytest.fixture
-def fetches(monkeypatch):
+def offline(monkeypatch):
     monkeypatch.syspath_prepend(str(HOOKS))
     import offline
 
+    return offline
+
+
+@pytest.fixture
+def fetches(offline):
     return offline.fetches
+
+
+def test_pages_opened_as_files_have_a_search(offline, tmp_path):
+    """The theme asks for the index as a script, and for a worker, which a browser gives to no such page."""
+    (tmp_path / "search").mkdir()
+    (tmp_path / "search" / "search_index.json").write_text('{"docs": ["Größe"]}', encoding="utf-8")
+    offline.write_index(tmp_path)
+    (tmp_path / "search.js").write_text((HOOKS.parent / "search.js").read_text())
+    (tmp_path / "worker.js").write_text("addEventListener('message', e => postMessage(e.data + '!'))")
+    (tmp_path / "page.html").write_text(
+        "<meta charset=utf-8><body><script src=search.js></script>"
+        "<script src=search/search_index.js></script>"
+        "<script>const worker = new Worker('worker.js')\n"
+        "worker.addEventListener('message', e => { document.title = e.data })\n"
+        "worker.postMessage(__index.docs[0])</script>"
+    )
+    with Browser() as page:
+        page.open(tmp_path / "page.html")
+        page.wait_until("document.title == 'Größe!'")
+        assert page.complaints() == []
 
 
 @pytest.mark.parametrize(

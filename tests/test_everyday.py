@@ -11,14 +11,16 @@ from typing import Any, get_args
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import BaseEstimator
 from sklearn.datasets import load_iris
-from sklearn.model_selection import cross_val_score
+from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import sodm
 from sodm import (
     LinearODMClassifier,
+    LinearODMRegressor,
     ODMClassifier,
     ODMClassifierCV,
     ODMRegressor,
@@ -89,6 +91,54 @@ def test_skops_loads_all_machines_by_the_types_we_declare() -> None:
         )
 
 
+class Stranger(BaseEstimator):  # type: ignore[misc]
+    """A type that nobody has vouched for."""
+
+
+def test_skops_saves_and_loads_with_no_word_about_types(tmp_path: Path) -> None:
+    exceptions = pytest.importorskip("skops.io.exceptions")
+    import sodm.skops
+
+    X, y = load_iris(return_X_y=True)
+    machine = make_pipeline(StandardScaler(), SODMClassifier(regions=40)).fit(X, y)
+    sodm.skops.dump(machine, tmp_path / "machine.skops")
+    assert np.array_equal(sodm.skops.load(tmp_path / "machine.skops").predict(X), machine.predict(X))
+    assert np.array_equal(sodm.skops.loads(sodm.skops.dumps(machine)).predict(X), machine.predict(X))
+    stored = sodm.skops.dumps([machine, Stranger()])
+    with pytest.raises(exceptions.UntrustedTypesFoundException, match="Stranger"):
+        sodm.skops.loads(stored)
+    assert isinstance(sodm.skops.loads(stored, trusted=[Stranger])[1], Stranger)
+
+
+def test_mlflow_logs_machines_in_pipelines_and_searches_by_itself(tmp_path: Path) -> None:
+    mlflow = pytest.importorskip("mlflow", minversion="3")
+    X, y = load_iris(return_X_y=True)
+    mlflow.set_tracking_uri(f"sqlite:///{tmp_path}/runs.db")
+    mlflow.set_experiment(experiment_id=mlflow.create_experiment("e", (tmp_path / "files").as_uri()))
+    mlflow.sklearn.autolog(silent=True)
+    try:
+        for made in (
+            make_pipeline(StandardScaler(), ODMClassifier()),
+            GridSearchCV(ODMClassifier(), {"lam": [10.0]}, cv=2),
+        ):
+            made.fit(X, y)
+            run = mlflow.last_active_run()
+            assert run.data.metrics["training_score"] == made.score(X, y)
+            assert "ODMClassifier()" in (
+                run.data.params.get("odmclassifier"),
+                run.data.params.get("estimator"),
+            )
+            stored = mlflow.search_logged_models(
+                filter_string=f"source_run_id = '{run.info.run_id}'", output_format="list"
+            )
+            assert any(
+                np.array_equal(mlflow.sklearn.load_model(one.model_uri).predict(X), made.predict(X))
+                for one in stored
+            )
+    finally:
+        mlflow.sklearn.autolog(disable=True)
+
+
 @pytest.mark.parametrize(
     "machine",
     [
@@ -124,6 +174,49 @@ def test_text_in_a_column_is_named_with_the_remedy(machine: Any) -> None:
         with pytest.raises(ValueError, match=rf"column {column} of X holds text \('red'\).*OneHotEncoder"):
             machine.fit(X, y)
     machine.fit(pd.DataFrame({"kg": ["1.0", "2.0", "3.0"]}), y)  # numbers in quotes are numbers
+
+
+@pytest.mark.parametrize("machine", [ODMClassifier(), LinearODMRegressor()])
+def test_dates_in_a_column_are_named_with_the_remedy(machine: Any) -> None:
+    frame = pd.DataFrame({"kg": [1.0, 2.0, 3.0], "day": pd.date_range("2024-02-01", periods=3)})
+    forms = [(frame, "'day'"), (frame[["day"]], "'day'"), (frame.to_numpy(), "1")]
+    polars = pytest.importorskip("polars")
+    forms += [(polars.DataFrame({"kg": [1.0, 2.0, 3.0], "day": frame["day"].tolist()}), "'day'")]
+    for X, column in forms:
+        with pytest.raises(
+            ValueError, match=rf"column {column} of X holds dates or times \(2024-02-01.*weekday"
+        ):
+            machine.fit(X, [0, 1, 0])
+
+
+@pytest.mark.parametrize("machine", [ODMRegressor(), SODMRegressor(), LinearODMRegressor(), ODMRegressorCV()])
+def test_text_as_targets_is_told_where_classes_go(machine: Any) -> None:
+    name = type(machine).__name__.removesuffix("CV")
+    with pytest.raises(
+        ValueError, match=rf"y holds text \('low'\), and {name}.* learns numbers: .*Classifier"
+    ):
+        machine.fit(np.eye(4), ["1", "low", "high", "low"])
+
+
+@pytest.mark.parametrize("machine", [ODMClassifier(), LinearODMClassifier(), SODMClassifier()])
+def test_labels_of_two_kinds_are_named(machine: Any) -> None:
+    with pytest.raises(ValueError, match=r"y mixes text \('a'\) and other labels \(1\)"):
+        machine.fit(np.eye(4), np.array(["a", 1, "a", 1], dtype=object))
+
+
+@pytest.mark.parametrize("machine", [ODMClassifier(), SODMClassifier(), ODMRegressor(), ODMClassifierCV()])
+def test_numbers_too_large_to_be_squared_are_refused(machine: Any) -> None:
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match="too large to be squared: scale it"):
+        machine.fit(X * 1e200, y)
+
+
+def test_regressors_count_their_support_vectors_as_svr_does() -> None:
+    X, y = load_iris(return_X_y=True)
+    machine = ODMRegressor(epsilon=0.1)
+    assert not hasattr(machine, "n_support_")
+    machine.fit(X, y)
+    assert machine.n_support_.tolist() == [len(machine.support_)] and machine.n_support_.dtype == np.int32
 
 
 def shared_letters(A: Any, B: Any) -> list[list[float]]:

@@ -115,9 +115,10 @@ def test_odm_in_double(data: Any, kernel: str, gamma: Any, lam: float, theta: fl
     # The condition of K + ridge, at most: from about 1e12 on a double may not reach the tolerance,
     # and the fit says so.
     condition = machine._fitted_kernel.diag(X).max() * lam / (1 - theta) ** 2
-    # So does one whose kernel has exponents that are no longer known to a thousandth: those of rows with many
-    # zeros are sums of corrections to gamma |x|_1.
-    exponent = machine._fitted_kernel.gamma * np.abs(X).sum(axis=1).max() if kernel == "laplacian" else 0.0
+    # So does one whose kernel has exponents of which too few digits are known: they are differences of terms
+    # as large as gamma |x|^2 for rbf, and of rows with many zeros gamma |x|_1 for laplacian.
+    power = {"rbf": 2, "laplacian": 1}.get(kernel, 0)
+    exponent = machine._fitted_kernel.gamma * (np.abs(X) ** power).sum(axis=1).max() if power else 0.0
     assert not gave_up or condition > 1e12 or exponent > 1e10
     if not gave_up and condition < 1e12:
         objective, gap, _ = certificate(machine, X, y)

@@ -233,3 +233,11 @@ def test_a_callable_may_return_a_sparse_matrix(make: Any) -> None:
 def test_points_of_a_nameless_kernel_are_refused() -> None:
     with pytest.raises(ValueError, match="has no points"):
         KernelEvaluator(Kernel("precomputed")).points(np.eye(3))
+
+
+def test_products_with_no_column_are_empty() -> None:
+    """As NumPy has it; model files that others wrote may hold such coefficients."""
+    X = np.random.default_rng(0).normal(size=(9, 3))
+    kernel = KernelEvaluator(Kernel("rbf", gamma=1.0))
+    assert kernel.apply(X, X[:4], np.zeros((4, 0))).shape == (9, 0)
+    assert kernel.apply_parts(X, X[:4], np.zeros((0, 4)), np.array([1, 3])).shape == (2, 0, 9)

@@ -14,6 +14,7 @@ from sklearn.decomposition import PCA
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
+from sklearn.svm import SVC
 
 from sodm import DCClassifier, LinearODMClassifier, LinearODMRegressor, ODMClassifier, SODMClassifier, explain
 from sodm.shapley.quadrature import gauss_rule
@@ -186,8 +187,9 @@ def test_what_cannot_be_explained_is_said():
     X, y = problem(3)
     with pytest.raises(ValueError, match="this machine has the kernel 'poly'"):
         explain(ODMClassifier(kernel="poly").fit(X, y), X, X)
-    with pytest.raises(TypeError, match="machines of sodm, got PCA"):
-        explain(PCA(2).fit(X), X, X)
+    for stranger in (PCA(2), SVC()):
+        with pytest.raises(TypeError, match=f"machines of sodm, got {type(stranger).__name__}"):
+            explain(stranger.fit(X, y), X, X)
     with pytest.raises(ValueError, match="2 features"):
         explain(ODMClassifier().fit(X, y), X[:, :2], X)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -96,3 +97,23 @@ def test_fits_and_decisions_at_the_same_time_are_those_of_one_after_the_other() 
     assert all(np.array_equal(one, alone[k % len(alone)]) for k, one in enumerate(together))
     if "free-threading" in sys.version:
         assert not sys._is_gil_enabled()  # type: ignore[attr-defined]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a limit on memory is how threads run out here")
+def test_where_no_more_threads_are_to_be_had_those_there_are_do_the_work() -> None:
+    code = """if True:
+        import resource
+        from sklearn.datasets import load_iris
+        from sodm import ODMClassifier
+
+        X, y = load_iris(return_X_y=True)
+        alone = ODMClassifier(n_jobs=1).fit(X, y)
+        with open("/proc/self/statm") as sizes:
+            used = int(sizes.read().split()[0]) * resource.getpagesize()
+        room = used + 2**28  # stacks of some thirty threads
+        resource.setrlimit(resource.RLIMIT_AS, (room, room))
+        crowd = ODMClassifier(n_jobs=10**6).fit(X, y)
+        print((crowd.decision_function(X) == alone.decision_function(X)).all())
+    """
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout) == (0, "True\n"), done.stderr

@@ -17,6 +17,8 @@ namespace sodm {
 namespace {
 // How often a thread that waits for the others looks whether the caller wants to stop.
 constexpr std::chrono::milliseconds kAwake(20);
+// More threads than this are a slip of the hand, and no work here has so many tasks worth one.
+constexpr int kMostThreads = 1024;
 
 // Looks at a condition for some microseconds before a thread goes to sleep: passes of small blocks hand out
 // work so often that waking up would take longer than the work.
@@ -112,9 +114,15 @@ struct Threads::Team {
     }
 };
 
-Threads::Threads(int n_threads, Monitor* monitor)
-    : count_(std::max(1, n_threads)), monitor_(monitor), team_(new Team) {
-    for (int w = 1; w < count_; ++w) team_->threads.emplace_back([this, w] { team_->loop(w, *this); });
+Threads::Threads(int n_threads, Monitor* monitor) : count_(1), monitor_(monitor), team_(new Team) {
+    const int wanted = std::min(n_threads, kMostThreads);
+    try {
+        for (; count_ < wanted; ++count_)
+            team_->threads.emplace_back([this, w = count_] { team_->loop(w, *this); });
+    } catch (const std::exception&) {
+        // The system gives no more threads (a limit of a container, memory): those that there are do the
+        // work, with the same result. To let this through would end the process: they are running.
+    }
 }
 
 Threads::~Threads() {

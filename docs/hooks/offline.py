@@ -1,4 +1,7 @@
-"""The site works without a network: the build fails if a page would fetch anything from elsewhere."""
+"""The site works without a network: the build fails if a page would fetch anything from elsewhere.
+
+Pages that are opened as files have their search too: its index is written as a script, see `docs/search.js`.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,8 @@ STYLES = re.compile(r"""(?:url\(|@import)\s*["']?((?:https?:)?//[^"')\s]+)""")
 
 
 def on_post_build(config: Any) -> None:
-    """Look through all pages and styles of the finished site."""
+    """Look through all pages and styles of the finished site, and give it the index that files can read."""
+    write_index(Path(config.site_dir))
     found = fetches(Path(config.site_dir))
     if found:
         from mkdocs.exceptions import PluginError
@@ -22,6 +26,14 @@ def on_post_build(config: Any) -> None:
         raise PluginError(
             "the site must work without a network, but these would be fetched:\n" + "\n".join(found)
         )
+
+
+def write_index(site: Path) -> None:
+    """The index of the search as a script, by the name under which the theme asks for it on `file:` pages."""
+    index = site / "search" / "search_index.json"
+    index.with_suffix(".js").write_text(
+        f"var __index = {index.read_text(encoding='utf-8')}", encoding="utf-8"
+    )
 
 
 def fetches(site: Path) -> list[str]:

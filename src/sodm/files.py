@@ -32,8 +32,9 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     except BaseException as error:
         with suppress(OSError):
             os.unlink(temporary)
-        if isinstance(error, OSError) and error.filename == temporary:
-            error.filename, error.filename2 = os.fspath(path), None  # the name that the caller knows
+        if isinstance(error, OSError) and error.errno and error.filename in (temporary, None):
+            # The name that the caller knows; there is none where writing failed, as on a full disk.
+            raise OSError(error.errno, error.strerror, os.fspath(path)) from None
         raise
     with suppress(OSError):  # make the rename last, where the system lets a folder be flushed
         handle = os.open(folder, os.O_RDONLY)

@@ -7,6 +7,7 @@ from typing import Any
 
 import sodm
 from sodm.cli.output import show
+from sodm.cli.targets import check_target
 from sodm.model import describe, from_libsvm, to_libsvm, to_onnx, to_pickle
 from sodm.model.loading import stored_margins
 from sodm.model.machines import prepares, split
@@ -29,6 +30,7 @@ def convert(
     if kind is None:
         known = ", ".join(sorted(set(FORMATS.values())))
         raise ValueError(f"{target}: its ending tells no format; give one with --to ({known}).")
+    check_target(target, *(() if kind == "sodm" else (source,)))  # ours may be written anew in place
     with open(source, "rb") as file:
         start = file.read(9)
     if start[:1] == b"\x80":

@@ -73,7 +73,11 @@ class Source:
 
     @property
     def kind(self) -> str:
-        """The format of the file; FileNotFoundError if there is none."""
+        """The format of the file; an error if there is none, or a pipe, which can be read only once."""
+        if self.path == "-" or Path(self.path).is_fifo():
+            raise ValueError(
+                f"{self.path} is a pipe, and data files are read more than once: save it to a file first."
+            )
         if not Path(self.path).exists():
             known = ", ".join(data.names())
             raise FileNotFoundError(
@@ -134,6 +138,7 @@ class Source:
             self.path,
             reading,
             format=self.kind,
+            label=self.label_column,
             header="auto" if self.header is None else self.header,
             separator=self.separator,
             max_expansion=self.max_expansion,

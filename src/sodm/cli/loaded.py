@@ -112,6 +112,7 @@ def read_for(loaded: Loaded, source: Source, *, labels_needed: bool) -> Rows:
         dataset = source.read_as(label, len(loaded.kinds))
         return Rows(dataset.X, dataset.y)
     reading = _reading(loaded, source)
+    source = _with_names(loaded, source, reading)
     file_names, n_columns = source.names(reading)
     if file_names is not None and loaded.names is not None:
         return _by_name(loaded, source, reading, file_names, labels_needed)
@@ -128,6 +129,15 @@ def read_for(loaded: Loaded, source: Source, *, labels_needed: bool) -> Rows:
         )
     columns = [str(k) for k in rest] if file_names is None else [file_names[k] for k in rest]
     return _read(loaded, source, reading, columns, label)
+
+
+def _with_names(loaded: Loaded, source: Source, reading: Reading) -> Source:
+    """The source, sure that its first line has names if all that the model takes are there."""
+    if source.header is None and loaded.names:
+        sure = replace(source, header=True)
+        if set(loaded.names) <= set(sure.names(reading)[0] or ()):
+            return sure
+    return source
 
 
 def _by_name(

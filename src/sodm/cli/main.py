@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 import warnings
 from typing import Any, TextIO
@@ -60,6 +61,8 @@ def _sentence(error: Exception) -> str:
     """What happened and what to do, on one line."""
     if isinstance(error, OSError) and error.strerror and error.filename:
         return f"{error.filename}: {error.strerror}."
+    if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+        return "no space is left on the device where the output goes: make some, or write it elsewhere."
     if isinstance(error, MemoryError):
         return "there is not enough memory: use fewer rows, or a smaller --memory for the kernel values."
     text = " ".join(str(error).split())

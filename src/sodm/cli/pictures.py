@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sodm.cli.targets import check_target
 from sodm.files import atomic_write
 from sodm.plots.margins import MarginDistributionDisplay
 
@@ -18,9 +19,10 @@ MOST_CURVES = 8
 
 
 def check_picture(path: Path) -> None:
-    """Refuse names of formats that are none, before anything is computed."""
+    """Refuse formats that are none, and files that cannot be written, before anything is computed."""
     if path.suffix.lower() not in (".png", ".svg", ".pdf"):
         raise ValueError(f"{path}: pictures are .png, .svg or .pdf.")
+    check_target(path)
     try:
         import matplotlib  # noqa: F401
     except ImportError as error:

@@ -19,6 +19,7 @@ from sodm.cli.loaded import Loaded, load_model, read_for
 from sodm.cli.measures import classification, hint_for_rare, regression
 from sodm.cli.output import console, note, show, text_of
 from sodm.cli.pictures import check_picture, draw_evaluation, draw_numbers
+from sodm.cli.targets import check_target
 from sodm.cli.task import numbers
 from sodm.data import DataError
 from sodm.files import atomic_write
@@ -28,6 +29,8 @@ MOST_CLASSES_CROSSED = 15  # with more, the confusion matrix is in --json only
 
 def predict(source: Source, model_path: Path, out: str, decision: bool, as_json: bool, quiet: bool) -> None:
     """Write one label or number per row, with decision values if asked for."""
+    if out != "-":
+        check_target(out, source.path, model_path)
     loaded = load_model(model_path)
     of_numbers = is_regressor(loaded.machine)
     if of_numbers and decision:

@@ -28,6 +28,7 @@ from sodm.cli.measures import classification, hint_for_rare, regression
 from sodm.cli.options import SEARCH_SECONDS
 from sodm.cli.output import note, on_terminal, show
 from sodm.cli.prepare import features, fit_before, told
+from sodm.cli.targets import check_target
 from sodm.cli.task import numbers, said, task_of
 from sodm.data.columns import Table
 from sodm.model.machines import prepares
@@ -72,8 +73,7 @@ class _Fit:
 
 def train(source: Source, parameters: dict[str, Any], settings: Settings) -> None:
     """Read, prepare, train, validate, train on all rows, save and say so."""
-    if not settings.out.parent.is_dir():
-        raise FileNotFoundError(f"{settings.out.parent} does not exist: make the folder first.")
+    check_target(settings.out, source.path)
     began = time.perf_counter()
     rows = source.rows()
     note(rows.notes, settings.quiet)

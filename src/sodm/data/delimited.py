@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import os
-from collections import Counter
 from collections.abc import Iterator
 from itertools import chain
 from typing import Literal
@@ -16,7 +15,7 @@ from sodm.data.errors import DataError
 from sodm.data.limits import MAX_EXPANSION, Limit
 from sodm.data.parsing import parse
 from sodm.data.streams import blocks
-from sodm.data.tables import label_column
+from sodm.data.tables import check_different, has_names, label_column
 from sodm.data.threads import threads_for
 
 SEPARATORS = (",", "\t", ";")
@@ -42,7 +41,8 @@ def read_csv(
         The label column: its name, its number (from 0, or negative from the end), None if there is none;
         "auto" takes the one named label, labels, class, target or y, and is an error if there is no such.
     header : bool or "auto", default="auto"
-        Whether the first line has the names of the columns; "auto": if none of its fields is a number.
+        Whether the first line has the names of the columns; "auto": if none of its fields is a number, or
+        one is the name given as `label`.
     separator : str, optional
         One character. None: the tab for .tsv and .tab, else the most frequent of comma, tab and semicolon in
         the first line.
@@ -94,14 +94,9 @@ def _read(
         raise DataError(path, f"the first line is not {separator!r}-separated text ({error})") from error
     fields = [field.strip() for field in fields]
     if header == "auto":
-        header = not any(_is_number(field) for field in fields)
+        header = has_names(fields, label, _is_number)
     names = fields if header else None
-    if names is not None and len(set(names)) < len(names):
-        twice = next(name for name, count in Counter(names).items() if count > 1)
-        named = (
-            f"are named {twice!r}" if twice else "have no name (separators at the ends of lines make such)"
-        )
-        raise DataError(path, f"two columns {named}: give each its own name")
+    check_different(path, names or ())
     if header:
         rest = _without_first_line(rest)
     at = label_column(path, label, names, len(fields))

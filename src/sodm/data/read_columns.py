@@ -72,6 +72,7 @@ def peek_columns(
     reading: Reading | None = None,
     *,
     format: str = "auto",
+    label: str | int | None = None,
     header: bool | Literal["auto"] = "auto",
     separator: str | None = None,
     max_expansion: float = MAX_EXPANSION,
@@ -84,7 +85,7 @@ def peek_columns(
 
         names = open_table(limit).column_names
         return names, len(names)
-    names, named = first_row(limit, Reading() if reading is None else reading, header, separator)
+    names, named = first_row(limit, Reading() if reading is None else reading, label, header, separator)
     return (names if named else None), len(names)
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +50,24 @@ def label_column(
         f"which column has the labels? {have}; say label=NAME or label=NUMBER (from 0), or "
         f"label=None if none",
     )
+
+
+def has_names(fields: Sequence[str], label: str | int | None, is_number: Callable[[str], bool]) -> bool:
+    """Whether a first line has the names of the columns: the label's is among them, or none is a number.
+
+    Names may be numbers, such as years, or read as one ("nan", "inf"): the label tells.
+    """
+    return label in fields or not any(map(is_number, fields))
+
+
+def check_different(path: str | os.PathLike[str], names: Sequence[str]) -> None:
+    """Refuse names that two columns have."""
+    if len(set(names)) < len(names):
+        twice = next(name for name, count in Counter(names).items() if count > 1)
+        named = (
+            f"are named {twice!r}" if twice else "have no name (separators at the ends of lines make such)"
+        )
+        raise DataError(path, f"two columns {named}: give each its own name")
 
 
 def check_finite(path: str | os.PathLike[str], X: NDArray[np.float64], names: Sequence[str] | None) -> None:

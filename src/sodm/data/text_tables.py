@@ -6,7 +6,6 @@ import codecs
 import csv
 import os
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any, Literal
@@ -21,7 +20,7 @@ from sodm.data.errors import DataError
 from sodm.data.limits import Limit
 from sodm.data.streams import blocks
 from sodm.data.survey import Survey, refuse_dressed_numbers
-from sodm.data.tables import label_column
+from sodm.data.tables import check_different, has_names, label_column
 
 ROWS_AT_ONCE = 10_000
 AT_ONCE = 2**16  # characters whose lines are in a list: they may be nothing but their ends
@@ -55,13 +54,8 @@ def read_text_table(
     """The table of a text file; see `read_columns`."""
     path = limit.path
     lines = _Lines(limit, reading, separator)
-    names, header = _names(lines, reading, header)
-    if len(set(names)) < len(names):
-        twice = next(name for name, count in Counter(names).items() if count > 1)
-        named = (
-            f"are named {twice!r}" if twice else "have no name (separators at the ends of lines make such)"
-        )
-        raise DataError(path, f"two columns {named}: give each its own name")
+    names, header = _names(lines, reading, header, label)
+    check_different(path, names)
     at = label_column(path, label, names if header else None, len(names))
     kinds, notes = _kinds(path, lines, names, at, reading, header)
     columns, y = _values(path, lines, names, kinds, at, reading, header, limit)
@@ -69,16 +63,22 @@ def read_text_table(
 
 
 def first_row(
-    limit: Limit, reading: Reading, header: bool | Literal["auto"], separator: str | None
+    limit: Limit,
+    reading: Reading,
+    label: str | int | None,
+    header: bool | Literal["auto"],
+    separator: str | None,
 ) -> tuple[list[str], bool]:
     """The names of the columns and True, or their numbers and False where the file has no names."""
-    return _names(_Lines(limit, reading, separator), reading, header)
+    return _names(_Lines(limit, reading, separator), reading, header, label)
 
 
-def _names(lines: _Lines, reading: Reading, header: bool | Literal["auto"]) -> tuple[list[str], bool]:
+def _names(
+    lines: _Lines, reading: Reading, header: bool | Literal["auto"], label: str | int | None
+) -> tuple[list[str], bool]:
     first = lines.first()
     if header == "auto":
-        header = not any(_is_number(text, reading) for text in first)
+        header = has_names(first, label, lambda text: _is_number(text, reading))
     return (first if header else [str(k) for k in range(len(first))]), header
 
 

@@ -10,13 +10,12 @@ from typing import Any, Literal, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from sodm import _core
 from sodm.estimators import defaults
 from sodm.estimators.kernel_machine import FLOATS, Checked, KernelMachine, KernelName, unchanged_on_failure
-from sodm.estimators.labels import classes_and_codes
+from sodm.estimators.labels import check_labels, classes_and_codes
 from sodm.estimators.parameters import check_choice, check_number
 from sodm.estimators.shared_parameters import MachineParameters
 from sodm.estimators.threads import threads_for
@@ -98,7 +97,7 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):
             accept_large_sparse=True,
         )
         if labels.dtype.kind not in "iub":  # whole numbers are labels
-            check_classification_targets(labels)
+            check_labels(labels)
         rows = self._check_kernel_matrix(canonical(rows))
         return rows, labels, check_sample_weight(sample_weight, rows.shape[0]), kernel
 

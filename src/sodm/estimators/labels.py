@@ -28,7 +28,7 @@ def find_classes(y: NDArray[Any]) -> NDArray[Any]:
             present = np.zeros(int(high) - int(low) + 1, dtype=bool)
             present[y.astype(np.int64) - int(low)] = True
             return (np.flatnonzero(present) + int(low)).astype(y.dtype)
-    check_classification_targets(y)
+    check_labels(y)
     return np.unique(y)
 
 
@@ -45,6 +45,26 @@ def classes_and_codes(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
     if len(classes) == 2:
         return classes, (y == classes[1]).astype(np.intp)
     return classes, np.searchsorted(classes, y)
+
+
+def check_labels(y: NDArray[Any]) -> None:
+    """Refuse what are no class labels, and text among labels of other kinds, which have no order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> check_labels(np.array(["a", 1], dtype=object))
+    Traceback (most recent call last):
+    ValueError: y mixes text ('a') and other labels (1): make all of them text, or all numbers.
+    """
+    if y.dtype.kind == "O":
+        text = [isinstance(label, str) for label in y.ravel()]
+        if any(text) and not all(text):
+            one, other = y.ravel()[text.index(True)], y.ravel()[text.index(False)]
+            raise ValueError(
+                f"y mixes text ({one!r}) and other labels ({other!r}): make all of them text, or all numbers."
+            )
+    check_classification_targets(y)
 
 
 def encode(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int32]:

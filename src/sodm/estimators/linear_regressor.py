@@ -24,6 +24,7 @@ from sodm.problem.linear import ChunkedRows, RowSums
 from sodm.problem.linear.targets import TargetMaker, TargetRows, TargetSums
 from sodm.problem.losses import TargetLoss
 from sodm.problem.row_types import MatrixLike
+from sodm.problem.text_columns import refuse_text_targets
 from sodm.solvers.linear_solver import LinearSettings, Start
 from sodm.training.linear import LinearTrained
 
@@ -124,6 +125,7 @@ class LinearODMRegressor(RegressorMixin, LinearMachine):
         """
         with unchanged_on_failure(self):
             self._check_parameters()
+            y = refuse_text_targets(y, type(self).__name__)
             X, y = validate_data(self, check_sparse(X), y, multi_output=True, y_numeric=True, **ROWS)
             X = self._finite(X)
             weights = None if sample_weight is None else check_sample_weight(sample_weight, X.shape[0])

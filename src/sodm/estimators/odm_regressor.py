@@ -42,6 +42,8 @@ class ODMRegressor(KernelMachineRegressor):
         carries the coefficient of all.
     support_vectors_ : ndarray or sparse matrix of shape (n_SV, n_features)
         Those rows; empty if the kernel is precomputed.
+    n_support_ : ndarray of shape (1,)
+        How many there are, as of scikit-learn's SVR.
     dual_coef_ : ndarray of shape (n_targets, n_SV)
         Coefficients of the support vectors.
     coef_ : ndarray of shape (n_targets, n_features)

@@ -22,6 +22,7 @@ from sodm.problem.row_set import RowSet
 from sodm.problem.row_types import MatrixLike, Rows
 from sodm.problem.rows import canonical
 from sodm.problem.targets import FoldedTargets, TargetProblem, fold_targets, target_problem
+from sodm.problem.text_columns import refuse_text_targets
 from sodm.solvers.result import SolveResult
 from sodm.training.trained import Trained
 
@@ -75,7 +76,7 @@ class KernelMachineRegressor(RegressorMixin, KernelMachine):
         X, y = validate_data(
             self,
             check_sparse(X),
-            y,
+            refuse_text_targets(y, type(self).__name__),
             accept_sparse="csr",
             dtype=FLOATS,
             accept_large_sparse=True,
@@ -136,6 +137,11 @@ class KernelMachineRegressor(RegressorMixin, KernelMachine):
         return replace(result, objective=whole * unit * unit, gap=gap, violation=result.violation * unit)
 
     # ------------------------------------------------------------------------------------------- values
+
+    @property
+    def n_support_(self) -> NDArray[np.int32]:
+        """How many support vectors there are, as of scikit-learn's SVR: an array of one number."""
+        return np.array([len(self.support_)], dtype=np.int32)
 
     def predict(self, X: MatrixLike) -> Array:
         """The values f(x) for each row of X.

@@ -72,6 +72,8 @@ class SODMRegressor(KernelMachineRegressor):
         Rows of X that are support vectors of any region.
     support_vectors_ : ndarray or sparse matrix of shape (n_SV, n_features)
         Those rows.
+    n_support_ : ndarray of shape (1,)
+        How many there are, as of scikit-learn's SVR.
     dual_coef_ : ndarray of shape (n_targets, n_SV)
         Their coefficients in the average; regions have their own.
     intercept_ : ndarray of shape (n_targets,)

@@ -163,6 +163,51 @@ def from_libsvm(path: str | os.PathLike[str], *, n_features: int | None = None) 
     from sodm.estimators.odm_regressor import ODMRegressor
 
     header, first = _read_header(path)
+    regression, kernel, labels, rho, total = _check_header(path, header)
+    n_classes = len(labels)
+    coefficients, rows = _read_vectors(path, first, total, n_features, n_classes - 1)
+    counts = None
+    if n_classes == 2:
+        # LIBSVM's first label is positive, ours is the larger.
+        sign = 1.0 if labels[0] > labels[1] else -1.0
+        coefficients, intercept = sign * coefficients, np.array([-sign * rho[0]])
+    else:
+        counts = _counts(path, header.get("nr_sv", ""), n_classes, total)
+        order, coefficients, intercept = _by_class(labels, counts, coefficients, np.array(rho))
+        rows, counts = rows[order], counts[np.argsort(labels)]
+    parameters: dict[str, Any] = {
+        "kernel": kernel.name,
+        "gamma": kernel.gamma,
+        "degree": kernel.degree,
+        "coef0": kernel.coef0,
+        "fit_intercept": any(value != 0 for value in rho),
+        "precision": "double",
+    }
+    machine: Any
+    if regression:
+        machine = ODMRegressor(**parameters)
+        machine._flat = True
+    else:
+        machine = ODMClassifier(**parameters, loss="hinge")
+        machine.classes_ = np.array(sorted(labels))
+    machine.n_features_in_ = rows.shape[1]
+    machine.support_ = np.arange(total)
+    machine.support_vectors_ = rows
+    machine.dual_coef_, machine.intercept_ = coefficients, intercept
+    if counts is not None:
+        machine.n_support_ = counts
+    if kernel.name == "linear" and counts is not None:
+        machine.coef_ = linear_coefficients(coefficients, classes_of_support(machine), rows)
+    elif kernel.name == "linear":
+        machine.coef_ = np.asarray(rows.T @ machine.dual_coef_.T).T
+    machine._restore(kernel, "double")
+    return machine
+
+
+def _check_header(
+    path: str | os.PathLike[str], header: dict[str, str]
+) -> tuple[bool, Kernel, list[int], list[float], int]:
+    """What a header says: whether it is regression, the kernel, labels, rho, how many support vectors."""
     kind, kernel_name = header.get("svm_type", ""), header.get("kernel_type", "")
     regression = kind in ("epsilon_svr", "nu_svr")
     if not regression and kind not in ("c_svc", "nu_svc"):
@@ -193,43 +238,7 @@ def from_libsvm(path: str | os.PathLike[str], *, n_features: int | None = None) 
         or len(rho) != n_classes * (n_classes - 1) // 2
     ):
         raise ModelFileError(path, "the classes of this LIBSVM model do not fit each other")
-    coefficients, rows = _read_vectors(path, first, total, n_features, n_classes - 1)
-    counts = None
-    if n_classes == 2:
-        # LIBSVM's first label is positive, ours is the larger.
-        sign = 1.0 if labels[0] > labels[1] else -1.0
-        coefficients, intercept = sign * coefficients, np.array([-sign * rho[0]])
-    else:
-        counts = _counts(path, header.get("nr_sv", ""), n_classes, total)
-        order, coefficients, intercept = _by_class(labels, counts, coefficients, np.array(rho))
-        rows, counts = rows[order], counts[np.argsort(labels)]
-    parameters: dict[str, Any] = {
-        "kernel": _OURS[kernel_name],
-        "gamma": kernel.gamma,
-        "degree": kernel.degree,
-        "coef0": kernel.coef0,
-        "fit_intercept": any(value != 0 for value in rho),
-        "precision": "double",
-    }
-    machine: Any
-    if regression:
-        machine = ODMRegressor(**parameters)
-        machine._flat = True
-    else:
-        machine = ODMClassifier(**parameters, loss="hinge")
-        machine.classes_ = np.array(sorted(labels))
-    machine.n_features_in_ = rows.shape[1]
-    machine.support_ = np.arange(total)
-    machine.support_vectors_ = rows
-    machine.dual_coef_, machine.intercept_ = coefficients, intercept
-    if counts is not None:
-        machine.n_support_ = counts
-    if kernel.name == "linear" and counts is not None:
-        machine.coef_ = linear_coefficients(coefficients, classes_of_support(machine), rows)
-    elif kernel.name == "linear":
-        machine.coef_ = np.asarray(rows.T @ machine.dual_coef_.T).T
-    machine._restore(kernel, "double")
-    return machine
+    return regression, kernel, labels, rho, total
 
 
 def _counts(path: str | os.PathLike[str], text: str, n_classes: int, total: int) -> NDArray[np.int32]:

@@ -53,7 +53,12 @@ def resolve_gamma(gamma: str | float, X: Rows | RowSet, weights: NDArray[np.floa
     if gamma == "scale":
         n = X.shape[0]
         shares = np.full(n, 1.0 / n) if weights is None else weights / weights.sum()
-        variance = as_row_set(X).variance(shares)
+        with np.errstate(over="ignore", invalid="ignore"):
+            variance = as_row_set(X).variance(shares)
+        if not np.isfinite(variance):
+            raise ValueError(
+                "X has values too large to be squared: scale it first, or mend what is wrong in it."
+            )
         return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
     raise ValueError(f"gamma must be 'scale', 'auto' or a number, got {gamma!r}.")
 

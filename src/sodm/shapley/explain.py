@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from sodm.estimators.kernel_machine import KernelMachine
 from sodm.estimators.linear_machine import LinearMachine
 from sodm.estimators.threads import threads_for
 from sodm.problem.csr import check_sparse
@@ -88,7 +89,7 @@ def _taken_apart(
     core, before = machine, None
     if isinstance(machine, Pipeline):
         core, before = machine[-1], machine[:-1]
-    if not hasattr(core, "dual_coef_") and not isinstance(core, LinearMachine):
+    if not isinstance(core, KernelMachine | LinearMachine):
         check_is_fitted(core)
         raise TypeError(f"explain takes the machines of sodm, got {type(core).__name__}.")
     check_is_fitted(core)
