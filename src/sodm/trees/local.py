@@ -31,9 +31,10 @@ from sodm.solvers.pairs import solve_pairs
 COARSER = 10.0
 ANY_VIOLATION = 1e6
 
-# Regions of 2,000 rows of cod-rna, ijcnn1, susy-subset and covtype, gamma from a quarter to 16 times the best,
-# two ridges: above this mean of kernel values (as a share of the diagonal's) Newton from f0 was 2 to 11 times
-# faster than sweeps from zero, below .3 up to 5 times slower. a9a and skin-nonskin were no worse for it.
+# Regions of 2,000 rows of cod-rna, ijcnn1, susy-subset and covtype, gamma from a quarter to 16 times the best
+# and two ridges: above this mean of kernel values (as a share of the diagonal's) Newton from f0 was 2 to 11
+# times faster than sweeps from zero, below .3 up to 5 times slower. Looked at afterwards, above it: a9a .9 to
+# 2.1 times as fast, skin-nonskin .3 to 1.7 (a few milliseconds there).
 SMOOTH = 0.5
 SEEN = 128  # rows whose kernel values are looked at for it
 
@@ -52,6 +53,8 @@ class LocalSolver:
         Take f from them, and start from what the optimality conditions say of it.
     model_rows, model_coef : ndarrays
         Another machine, sum_j model_coef[c, j] k(model_rows[j], .), whose f to start from.
+    smooth_only : bool
+        Start from it only where Newton's steps from a guess are the shorter way.
     base_rows, base_coef : ndarrays
         Another machine, which this one is to correct: what is solved for is added to its f.
     exact : bool
@@ -80,7 +83,9 @@ class LocalSolver:
         if message.get("lift"):
             coefficients = machine_coefficients(block.signs, message["start"], self.pairs)
             start, decision = None, self._decide(kernel, block, block, coefficients)
-        elif "model_coef" in message:
+        elif "model_coef" in message and (
+            not message.get("smooth_only") or self._suits_newton(kernel, block)
+        ):
             decision = self._decide(kernel, block, message["model_rows"], message["model_coef"])
         if decision is not None and self.pairs:
             decision = at_rows_of_pairs(decision, codes_of(block.signs))

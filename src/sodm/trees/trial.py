@@ -52,6 +52,15 @@ class Base:
     coefficients: Array
     message: Arrays
 
+    @property
+    def guess(self) -> Arrays:
+        """It, as tasks take it that start from it."""
+        return {
+            "model_rows": self.message["base_rows"],
+            "model_coef": self.coefficients,
+            "smooth_only": True,
+        }
+
     @classmethod
     def of(cls, problem: Problem, rows: Index, coefficients: Array) -> Base:
         """That of these rows of a problem."""
@@ -101,7 +110,9 @@ class Trial:
         by_regions = self._good(self._local([rows for rows, _ in regions], here), block)
         parts, gain = np.zeros_like(block.signs), 0.0
         for first, last in ((0, FIRST), (FIRST, PARTS)):  # the first ones may tell enough
-            tasks = [self._part(rows, None, PARTS, probe=block) for rows in averaged[first:last]]
+            tasks = [
+                self._part(rows, None, PARTS, probe=block, **self.base.guess) for rows in averaged[first:last]
+            ]
             parts += sum(result["decision"] for result in self._map(tasks))
             gain = _gain(by_regions, self._good(parts / last, block))
             if gain <= WORTH_IT or gain > CLEAR:
