@@ -1,7 +1,7 @@
-"""Rows like SUSY's, as many as wanted, each of them new: growth with the rows can be seen on them.
+"""Rows like SUSY's, as many as wanted, each of them new, so that there is always something left to learn.
 
 Rows of susy-subset that are drawn again and shaken a little (tree_figures.py) keep their labels: all copies
-of a row share its noise, which none of the test rows do, and more copies teach little else. Here a row is
+of a row share its noise, which none of the test rows do. Here a row is
 shaken likewise, but its label is drawn anew, with the probability that a teacher gives it, and rows to train
 on and to test on come the same way. The teacher is gradient boosting on all of susy-subset: no kernel
 machine, so that none has an advantage. The best that can be reached is known: what it finds more probable.
