@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import susy_drawn
 from table import Row
 from timing import isolated, isolated_peer
 from tree_figures import grow, tune
@@ -77,4 +78,26 @@ def stand_in_rows(threads: int) -> Iterator[Row]:
             yield Row(
                 what, f"{before['n']:,} rows", mine, f"{before['accuracy']:.4f}", points, 0.0, " points", 2
             )
+        before = found
+
+
+def drawn_rows(threads: int) -> Iterator[Row]:
+    """Rows of SUSY's shape of which each is new, see `susy_drawn`: both sides at each size."""
+    tuned = isolated(tune, threads, side="ours", name="susy-subset")
+    before = None
+    for n in STAND_IN:
+        found, other = (
+            isolated(susy_drawn.grow, threads, n=n, side=side, parameters=tuned)
+            for side in ("two scales", "Algorithm 1")
+        )
+        what = f"rows drawn like SUSY's, {n:,}"
+        mine, theirs = (f"{one['seconds']:.1f} s, {one['accuracy']:.4f}" for one in (found, other))
+        note = f"{found['stop']}, {found['memory']:.0f} MB; best possible {found['best']:.4f}"
+        against = [("Algorithm 1", theirs, other, None)]
+        if before is not None:
+            against.append((f"{before['n']:,} rows", f"{before['accuracy']:.4f}", before, 0.0))
+        for whom, cells, one, bar in against:
+            points, error = susy_drawn.points_better(found, one)
+            note = f"standard error {error:.2f}; {note}"
+            yield Row(what, whom, mine, cells, points, bar, " points", 2, note=note)
         before = found

@@ -1,11 +1,11 @@
 """Two scales beside the exact machine, Algorithm 1 and oneDAL: accuracy, seconds, and growth with the rows.
 
-python benchmarks/two_scales.py [cod-rna covtype covtype-blocks ... susy-stand-in growth] [--threads 2]
+python benchmarks/two_scales.py [cod-rna covtype ... susy-stand-in susy-drawn growth] [--threads 2]
 
 gamma and the ridge were found on at most 10,000 rows of each set; lam = rows (1 - theta)^2 / ridge carries
-the ridge to all rows. "susy-stand-in" fits up to 4,000,000 rows; "growth" (or `--growth`, alone) fits
-covtype at growing numbers of rows and draws docs/figures/growth.svg; fits that results/growth.json has are
-not made again.
+the ridge to all rows. "susy-stand-in" and "susy-drawn" fit up to 4,000,000 rows; "growth" (or `--growth`,
+alone) fits covtype at growing numbers of rows and draws docs/figures/growth.svg; fits that
+results/growth.json has are not made again.
 """
 
 from __future__ import annotations
@@ -17,15 +17,14 @@ from collections.abc import Iterator
 from table import Log, Row, print_header, print_row
 from two_scale_fits import SETS
 from two_scale_growth import growth_rows
-from two_scale_rows import set_rows, stand_in_rows
+from two_scale_rows import drawn_rows, set_rows, stand_in_rows
 
-SECTIONS = (*SETS, "susy-stand-in", "growth")
+SECTIONS = (*SETS, "susy-stand-in", "susy-drawn", "growth")
 
 
 def section(name: str, threads: int) -> Iterator[Row]:
-    if name == "growth":
-        return growth_rows(threads)
-    return stand_in_rows(threads) if name == "susy-stand-in" else set_rows(name, threads)
+    others = {"growth": growth_rows, "susy-stand-in": stand_in_rows, "susy-drawn": drawn_rows}
+    return others[name](threads) if name in others else set_rows(name, threads)
 
 
 def main() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from sodm.model.onnx import to_onnx
 from sodm.partition.cells import find_cells
 from sodm.problem.array_rows import as_row_set
 from sodm.problem.cells import BORDER, Cells
+from sodm.trees import local
 
 RNG = np.random.RandomState(0)
 
@@ -83,6 +85,26 @@ def test_a_warm_start_does_not_take_the_average_for_what_regions_say() -> None:
     first, decided = machine.n_kernel_evaluations_, machine.decision_function(X)
     assert machine.fit(X, y).n_kernel_evaluations_ <= first
     np.testing.assert_array_equal(machine.decision_function(X), decided)
+
+
+@pytest.mark.parametrize(
+    ("gamma", "classes", "guessed"), [(0.5, 2, True), (500.0, 2, False), (0.5, 3, False)]
+)
+def test_regions_start_from_f0_where_the_kernel_is_smooth(
+    gamma: float, classes: int, guessed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Newton's steps from a guess are for one machine whose rows see each other; sweeps for all else."""
+    seen, solve = [], local.solve
+
+    def recorded(*problem: Any, **options: Any) -> Any:
+        seen.append((options["offset"] is not None, options["start_decision"] is not None))
+        return solve(*problem, **options)
+
+    monkeypatch.setattr(local, "solve", recorded)
+    X, y = board(3000, 11, classes=classes)
+    SODMClassifier(regions=3, **{**SETTINGS, "gamma": gamma}).fit(X, y)
+    starts = [guess for corrects, guess in seen if corrects]
+    assert len(starts) >= 3 and set(starts) == {guessed}
 
 
 def test_the_trial_finds_regions_where_they_help_and_none_where_they_do_not() -> None:

@@ -52,6 +52,15 @@ class Base:
     coefficients: Array
     message: Arrays
 
+    @property
+    def guess(self) -> Arrays:
+        """It, as tasks take it that start from it."""
+        return {
+            "model_rows": self.message["base_rows"],
+            "model_coef": self.coefficients,
+            "smooth_only": True,
+        }
+
     @classmethod
     def of(cls, problem: Problem, rows: Index, coefficients: Array) -> Base:
         """That of these rows of a problem."""
@@ -78,8 +87,7 @@ class Trial:
     @cached_property
     def base(self) -> Base:
         """The average of a few small parts."""
-        free = np.setdiff1d(np.arange(len(self.problem.weights)), self.held)
-        parts = self._draw(free, BASE_PARTS, BASE_ROWS)
+        parts = self._draw(BASE_PARTS, BASE_ROWS)
         results = self._map([self._part(rows, None, len(parts)) for rows in parts])
         pieces = []
         for rows, result in zip(parts, results, strict=True):
@@ -95,21 +103,22 @@ class Trial:
         held = [own for _, own in regions]
         self.held = np.concatenate(held)
         block = Table(self.problem.rows, self.problem.signs, self.problem.weights).take(self.held)
-        free = np.setdiff1d(np.arange(len(self.problem.weights)), self.held)
-        averaged = self._draw(free, PARTS, PART_ROWS)
+        averaged = self._draw(PARTS, PART_ROWS)
         here = [np.arange(first, last) for first, last in pairwise(np.cumsum([0, *map(len, held)]))]
-        by_regions = self._good(self._local([rows for rows, _ in regions], here), block)
+        by_regions = self._good(self._local([rows for rows, _ in regions], here, block), block)
         parts, gain = np.zeros_like(block.signs), 0.0
         for first, last in ((0, FIRST), (FIRST, PARTS)):  # the first ones may tell enough
-            tasks = [self._part(rows, None, PARTS, probe=block) for rows in averaged[first:last]]
+            tasks = [
+                self._part(rows, None, PARTS, probe=block, **self.base.guess) for rows in averaged[first:last]
+            ]
             parts += sum(result["decision"] for result in self._map(tasks))
             gain = _gain(by_regions, self._good(parts / last, block))
             if gain <= WORTH_IT or gain > CLEAR:
                 break
         return gain > WORTH_IT
 
-    def _local(self, regions: Sequence[Index], asked: Sequence[Index]) -> Array:
-        """f at the held-out rows, each as the region says that is asked for it."""
+    def _local(self, regions: Sequence[Index], asked: Sequence[Index], block: Block) -> Array:
+        """f at the held-out rows, each as the region says that is asked for it; the block has them all."""
         told = {"cache_bytes": part_share(self.context.cache_bytes, len(regions))}
         table = Table(self.problem.rows, self.problem.signs, self.problem.weights)
         probes = [table.take(self.held[places]) for places in asked]
@@ -117,10 +126,9 @@ class Trial:
             self._part(rows, self.total, len(regions), probe=probe, **self.base.message, **told)
             for rows, probe in zip(regions, probes, strict=True)
         ]
-        values = np.empty((len(self.problem.signs), len(self.held)))
-        for places, probe, result in zip(asked, probes, self._map(tasks), strict=True):
-            base = decide(self.kernel, probe, self.base.message["base_rows"], self.base.coefficients)
-            values[:, places] = result["decision"] + base
+        values = decide(self.kernel, block, self.base.message["base_rows"], self.base.coefficients)
+        for places, result in zip(asked, self._map(tasks), strict=True):
+            values[:, places] += result["decision"]
         return values
 
     def _regions(self, places: Places) -> list[tuple[Index, Index]]:
@@ -131,14 +139,16 @@ class Trial:
         chosen = self.rng.choice(len(sizes), count, replace=False, p=sizes / sizes.sum())
         inside = [np.flatnonzero(places.cells[:, 0] == cell) for cell in chosen]
         held = [np.sort(self.rng.choice(own, max(1, len(own) // HELD_OUT), replace=False)) for own in inside]
-        out = np.concatenate(held)
-        return [
-            (np.setdiff1d(places.members(cell), out), own)
-            for cell, own in zip(chosen.tolist(), held, strict=True)
-        ]
+        stays = np.ones(len(places.share), dtype=bool)
+        stays[np.concatenate(held)] = False
+        regions = [places.members(cell) for cell in chosen.tolist()]
+        return [(rows[stays[rows]], own) for rows, own in zip(regions, held, strict=True)]
 
-    def _draw(self, free: Index, count: int, size: int) -> list[Index]:
-        """So many samples of these rows, without a row in two of them."""
+    def _draw(self, count: int, size: int) -> list[Index]:
+        """So many samples of the rows that are not held out, without a row in two of them."""
+        stays = np.ones(len(self.problem.weights), dtype=bool)
+        stays[self.held] = False
+        free = np.flatnonzero(stays)
         size = max(1, min(size, len(free) // count))
         drawn = self.rng.permutation(free)[: count * size]
         return [np.sort(part) for part in np.split(drawn, count)]

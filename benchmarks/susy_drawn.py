@@ -1,0 +1,81 @@
+"""Rows like SUSY's, as many as wanted, each of them new, so that there is always something left to learn.
+
+Rows of susy-subset that are drawn again and shaken a little (tree_figures.py) keep their labels: all copies
+of a row share its noise, which none of the test rows do. Here a row is
+shaken likewise, but its label is drawn anew, with the probability that a teacher gives it, and rows to train
+on and to test on come the same way. The teacher is gradient boosting on all of susy-subset: no kernel
+machine, so that none has an advantage. The best that can be reached is known: what it finds more probable.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import data
+import numpy as np
+from timing import peak_memory
+
+AT_ONCE = 200_000  # rows: what is needed to make them is little beside the rows
+QUERIES = 100_000
+SHAKEN = 0.1  # of each feature's standard deviation
+
+
+class Teacher:
+    """Where rows and their labels come from."""
+
+    def __init__(self) -> None:
+        from sklearn.ensemble import HistGradientBoostingClassifier
+
+        X, y = data.read("susy-subset")
+        self.rows = data.scaled(X, X.min(0), X.max(0))
+        self.spread = (SHAKEN * self.rows.std(axis=0)).astype(np.float32)
+        self.machine = HistGradientBoostingClassifier(random_state=0).fit(self.rows, y > 0)
+
+    def draw(self, n: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """n rows, their labels, and the labels that are the more probable ones."""
+        rng = np.random.default_rng(seed)
+        X = np.empty((n, self.rows.shape[1]), dtype=np.float32)
+        y, best = np.empty(n, dtype=np.int8), np.empty(n, dtype=np.int8)
+        for first in range(0, n, AT_ONCE):
+            own = X[first : first + AT_ONCE]
+            own[:] = self.rows[rng.integers(len(self.rows), size=len(own))]
+            own += self.spread * rng.standard_normal(own.shape, dtype=np.float32)
+            probable = self.machine.predict_proba(own)[:, 1]
+            y[first : first + AT_ONCE] = np.where(rng.random(len(own)) < probable, 1, -1)
+            best[first : first + AT_ONCE] = np.where(probable > 0.5, 1, -1)
+        return X, y, best
+
+
+def grow(n: int, side: str, parameters: dict[str, Any]) -> dict[str, Any]:
+    """One side on n rows: seconds, memory, accuracy, and which of the same test rows are decided right."""
+    import sodm
+
+    teacher = Teacher()
+    X_test, y_test, best = teacher.draw(QUERIES, 1)
+    X, y, _ = teacher.draw(n, 0)
+    regions = {"two scales": "auto", "Algorithm 1": None}[side]
+    machine = sodm.SODMClassifier(regions=regions, random_state=0, **parameters)
+    before, began = peak_memory(), time.perf_counter()
+    machine.fit(X, y)
+    seconds, memory = time.perf_counter() - began, peak_memory() - before
+    right = machine.predict(X_test) == y_test
+    return {
+        "n": n,
+        "seconds": seconds,
+        "memory": memory,
+        "accuracy": float(np.mean(right)),
+        "best": float(np.mean(best == y_test)),
+        "right": np.packbits(right).tolist(),
+        "stop": machine.stop_reason_,
+        "levels": [record["n_partitions"] for record in machine.history_],
+    }
+
+
+def points_better(one: dict[str, Any], other: dict[str, Any]) -> tuple[float, float]:
+    """How many points of accuracy one result is above another on the same rows, and the standard error."""
+    right = [
+        np.unpackbits(np.array(found["right"], np.uint8))[:QUERIES].astype(int) for found in (one, other)
+    ]
+    difference = right[0] - right[1]
+    return 100 * float(difference.mean()), 100 * float(difference.std() / np.sqrt(QUERIES))
