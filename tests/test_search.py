@@ -7,6 +7,7 @@ import signal
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -376,3 +377,41 @@ def test_splits_name_rows_as_they_were_given_also_beside_rows_without_weight(sea
     alone = search(cv=among, **settings).fit(X[kept], y[kept]).cv_results_["mean_test_score"]
     assert_allclose(one, alone)
     assert_allclose(two, alone)
+
+
+def test_scores_that_are_no_numbers_come_last() -> None:
+    X, y = make_classification(120, 5, random_state=0)
+
+    def of_small_lams(machine: Any, X: Any, y: Any) -> float:
+        return float(machine.score(X, y)) if np.abs(machine.decision_function(X)).max() < 0.9 else np.nan
+
+    with pytest.warns(UserWarning, match="no number for"):
+        model = ODMClassifierCV(scoring=of_small_lams, lams=[1.0, 1e4], gammas=[0.1]).fit(X, y)
+    assert model.best_params_["lam"] == 1.0
+    assert model.cv_results_["rank_test_score"].tolist() == [1, 2]
+    with pytest.raises(ValueError, match="no setting has a score"):
+        ODMClassifierCV(scoring=lambda machine, X, y: np.nan).fit(X, y)
+
+
+@pytest.mark.parametrize("found", [None, {"a": 1.0}, [0.5, 0.5], "good"])
+def test_scores_are_one_number(found: Any) -> None:
+    X, y = make_classification(60, 5, random_state=0)
+    with pytest.raises(TypeError, match="scoring must give one number, not"):
+        ODMClassifierCV(scoring=lambda machine, X, y: found).fit(X, y)
+
+
+def test_a_class_that_is_not_in_every_fold_is_named_to_who_scores_probabilities() -> None:
+    X, y = make_classification(60, 5, random_state=0)
+    names = np.where(y == 1, "yes", "no").astype(object)
+    names[:2] = "rare"
+    with pytest.raises(ValueError, match="none of class 'rare', which has 2: fewer folds"):
+        ODMClassifierCV(scoring="neg_log_loss").fit(X, names)
+    assert ODMClassifierCV(scoring="neg_log_loss", cv=2).fit(X, names).best_score_ < 0
+
+
+def test_a_side_that_no_row_was_on_is_as_sure_as_the_other() -> None:
+    f = np.linspace(0.001, 0.002, 40)
+    fitted = Sigmoid.fit(f, np.arange(40) % 2 == 1, np.ones(40))
+    assert fitted.below == fitted.above
+    mirrored = Sigmoid.fit(-f, np.arange(40) % 2 == 1, np.ones(40))
+    assert mirrored.below == mirrored.above

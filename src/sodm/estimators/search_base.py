@@ -7,6 +7,7 @@ the machine (`_machine`) with the best parameters to all rows.
 from __future__ import annotations
 
 import time
+import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -182,6 +183,12 @@ class KernelSearch(BaseEstimator):
             None if limit is None else began + (1.0 if self.refit is False else SHARE_OF_TIME) * limit,
         )
         outcome = search(field, stated.grid, stages, self._report)
+        silent = sum(not np.isfinite(trial.score) for trial in outcome.trials)
+        if silent:
+            warnings.warn(
+                f"scoring gave no number for {silent} of {len(outcome.trials)} settings: they come last.",
+                stacklevel=4,
+            )
         self.best_params_ = self._chosen(outcome.best)
         self.__dict__.pop("best_estimator_", None)  # of an earlier fit
         if self.refit is not False:
