@@ -93,6 +93,25 @@ def test_features_of_very_different_size() -> None:
     assert relative_gradient(machine, X.astype(np.float32), y, np.ones(400))[0] <= 1.001e-6
 
 
+@pytest.mark.parametrize("form", [np.float32, np.float64])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_no_precision_of_a_factor_ends_a_fit(shape: str, form: Any) -> None:
+    """Features from a thousandth to a thousand and a large lam: single precision is lost at once."""
+    X, y = dense(*SHAPES[shape], 2)
+    X = (X * 10 ** np.random.default_rng(0).uniform(-3, 3, X.shape[1])).astype(form)
+    machine = LinearODMClassifier(lam=1e5).fit(X, y)
+    assert machine.dual_gap_ <= 1e-6
+    assert relative_gradient(machine, X, y, np.ones(len(y)))[0] <= 1.001e-6
+
+
+@pytest.mark.parametrize("form", [np.float32, np.float64])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_features_whose_squares_single_precision_cannot_hold(shape: str, form: Any) -> None:
+    X, y = dense(*SHAPES[shape], 2)
+    machine = LinearODMClassifier().fit((1e21 * X).astype(form), y)
+    assert machine.dual_gap_ <= 1e-6
+
+
 @pytest.mark.parametrize("as_rows", [np.asarray, sparse.csr_matrix])
 def test_offsets_shift_the_margins(as_rows: Any) -> None:
     """With m_i = y_i <w, x_i> + o_i the gradient is zero where it should be."""

@@ -7,15 +7,24 @@ import signal
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris, make_classification
 from sklearn.exceptions import NotFittedError
-from sklearn.metrics import log_loss, make_scorer
-from sklearn.model_selection import GroupKFold, KFold, PredefinedSplit, StratifiedKFold, cross_val_score
+from sklearn.metrics import get_scorer, log_loss, make_scorer
+from sklearn.model_selection import (
+    GroupKFold,
+    KFold,
+    PredefinedSplit,
+    StratifiedKFold,
+    cross_val_score,
+    cross_validate,
+)
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, minmax_scale
 
@@ -376,3 +385,88 @@ def test_splits_name_rows_as_they_were_given_also_beside_rows_without_weight(sea
     alone = search(cv=among, **settings).fit(X[kept], y[kept]).cv_results_["mean_test_score"]
     assert_allclose(one, alone)
     assert_allclose(two, alone)
+
+
+def test_scores_that_are_no_numbers_come_last() -> None:
+    X, y = make_classification(120, 5, random_state=0)
+
+    def of_small_lams(machine: Any, X: Any, y: Any) -> float:
+        return float(machine.score(X, y)) if np.abs(machine.decision_function(X)).max() < 0.9 else np.nan
+
+    with pytest.warns(UserWarning, match="no number for"):
+        model = ODMClassifierCV(scoring=of_small_lams, lams=[1.0, 1e4], gammas=[0.1]).fit(X, y)
+    assert model.best_params_["lam"] == 1.0
+    assert model.cv_results_["rank_test_score"].tolist() == [1, 2]
+    with pytest.raises(ValueError, match="no setting has a score"):
+        ODMClassifierCV(scoring=lambda machine, X, y: np.nan).fit(X, y)
+
+
+@pytest.mark.parametrize("found", [None, {"a": 1.0}, [0.5, 0.5], "good"])
+def test_scores_are_one_number(found: Any) -> None:
+    X, y = make_classification(60, 5, random_state=0)
+    with pytest.raises(TypeError, match="scoring must give one number, not"):
+        ODMClassifierCV(scoring=lambda machine, X, y: found).fit(X, y)
+
+
+def test_a_class_that_is_not_in_every_fold_is_named_to_who_scores_probabilities() -> None:
+    X, y = make_classification(60, 5, random_state=0)
+    names = np.where(y == 1, "yes", "no").astype(object)
+    names[:2] = "rare"
+    with pytest.raises(ValueError, match="none of class 'rare', which has 2: fewer folds"):
+        ODMClassifierCV(scoring="neg_log_loss").fit(X, names)
+    assert ODMClassifierCV(scoring="neg_log_loss", cv=2).fit(X, names).best_score_ < 0
+
+
+def test_a_side_that_no_row_was_on_is_as_sure_as_the_other() -> None:
+    f = np.linspace(0.001, 0.002, 40)
+    fitted = Sigmoid.fit(f, np.arange(40) % 2 == 1, np.ones(40))
+    assert fitted.below == fitted.above
+    mirrored = Sigmoid.fit(-f, np.arange(40) % 2 == 1, np.ones(40))
+    assert mirrored.below == mirrored.above
+
+
+def test_metadata_through_a_pipeline() -> None:
+    """Groups for the splitter, weights for the machine, and both across an outer cross-validation."""
+    X, y = noisy(120)
+    groups, weights = np.arange(120) % 6, np.linspace(0.1, 1.0, 120)
+    with config_context(enable_metadata_routing=True):
+        search = ODMClassifierCV(cv=GroupKFold(3)).set_fit_request(sample_weight=True)
+        search.set_score_request(sample_weight=True)
+        model = make_pipeline(MinMaxScaler(), search).fit(X, y, groups=groups, sample_weight=weights)
+        assert 0.5 < model.score(X, y) <= 1
+        params = {"groups": groups, "sample_weight": weights}
+        outer = cross_validate(model, X, y, cv=GroupKFold(2), params=params, error_score="raise")
+    assert len(outer["test_score"]) == 2
+    alone = ODMClassifierCV(cv=GroupKFold(3)).fit(MinMaxScaler().fit_transform(X), y, weights, groups=groups)
+    assert alone.best_params_ == model[-1].best_params_
+
+
+def test_a_scorer_that_asks_for_weights_gets_those_of_the_fit() -> None:
+    X, y = noisy(120)
+    weights = np.where(np.arange(120) % 3 == 0, 5.0, 0.1)
+    with config_context(enable_metadata_routing=True):
+        scorer = get_scorer("accuracy").set_score_request(sample_weight=True)
+        search = ODMClassifierCV(scoring=scorer, lams=[100.0], gammas=[1.0], cv=KFold(3))
+        weighted = search.fit(X, y, weights).best_score_
+    found = []
+    for train, test in KFold(3).split(X):
+        own = ODMClassifier(lam=100.0, gamma=1.0, fit_intercept=True).fit(X[train], y[train], weights[train])
+        found.append(own.score(X[test], y[test], weights[test]))
+    assert weighted == pytest.approx(np.mean(found), abs=0.02)
+    plain = ODMClassifierCV(scoring="accuracy", lams=[100.0], gammas=[1.0], cv=KFold(3)).fit(X, y, weights)
+    assert weighted != plain.best_score_
+
+
+@pytest.mark.parametrize(
+    ("given", "fit", "message"),
+    [
+        ({"cv": GroupKFold(3)}, {"groups": np.zeros(7)}, "groups has 7 entries, X has 60 rows"),
+        ({"cv": []}, {}, "cv has no split"),
+        ({"intercepts": "yes"}, {}, "intercepts must be"),
+        ({"intercepts": []}, {}, "intercepts must have one value"),
+    ],
+)
+def test_what_cannot_be_searched_with_is_told_so(given: Any, fit: Any, message: str) -> None:
+    X, y = noisy(60)
+    with pytest.raises(ValueError, match=message):
+        ODMClassifierCV(**given).fit(X, y, **fit)

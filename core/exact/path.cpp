@@ -19,6 +19,8 @@ std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
 constexpr int kMostSweeps = 120, kSweepsBetweenLooks = 4;
 constexpr double kLead = 2;  // times the last way: tried first, twice that at most
+// Of the violation allowed: sweeps that move less have ended. The gap is often the last to come down.
+constexpr double kStill = 0.01;
 
 struct Solved {
     Values a, f;
@@ -198,11 +200,14 @@ class Path {
         int sweeps = 0;
         double before = HUGE_VAL;
         bool done = false;
-        const auto look = [&] {
-            if (++sweeps % kSweepsBetweenLooks != 0) return false;
+        const auto assess = [&] {
             for (std::size_t i = 0; i < at(n_); ++i) machine.a[i] = machine.y[i] * g[i];
             machine.assess(loss);
             done = machine.gap <= options_.tol && machine.violation <= options_.violation;
+        };
+        const auto look = [&] {
+            if (++sweeps % kSweepsBetweenLooks != 0) return false;
+            assess();
             const double gain = before / machine.gap, left = std::log(machine.gap / options_.tol);
             before = machine.gap;
             // At this rate it takes more of them than Newton's steps cost.
@@ -211,7 +216,8 @@ class Path {
         };
         const SweepRows<float> rows{
             k_.data(), n_, 0.0, machine.y.data(), machine.s.data(), machine.q.data(), g, machine.f.data()};
-        sweep(rows, loss, 0.1 * options_.violation, kMostSweeps, random, threads_, worker, alone, look);
+        sweep(rows, loss, kStill * options_.violation, kMostSweeps, random, threads_, worker, alone, look);
+        if (sweeps % kSweepsBetweenLooks != 0) assess();  // nothing moved any more
         return done;
     }
 

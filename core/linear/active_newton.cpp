@@ -154,14 +154,17 @@ class Newton final : public ActiveNewton::Impl {
     }
     double offset(int j, Index i) const { return offset_ ? offset_[j * rows_.view.n + i] : 0.0; }
 
-    // f(place in which, who works) for each problem: side by side, or a single one with all threads.
+    // f(place in which, who works) for each problem: side by side, and those that are left when all threads
+    // have had as many one after the other, with all threads.
     template <class F>
     void each(const std::vector<int>& which, Threads& threads, F f) {
-        if (which.size() == 1) return f(std::size_t(0), Crew(threads));
-        threads.run(which.size(), [&](std::size_t k, int worker) {
+        const std::size_t team = static_cast<std::size_t>(threads.count());
+        const std::size_t rest = which.size() % team;
+        threads.run(which.size() - rest, [&](std::size_t k, int worker) {
             Threads alone(1);
             f(k, Crew(threads, worker, alone));
         });
+        for (std::size_t k = which.size() - rest; k < which.size(); ++k) f(k, Crew(threads));
     }
 
     // <v, x_i> for all rows. Sparse rows one problem after the other, so that v stays near.
@@ -231,7 +234,7 @@ class Newton final : public ActiveNewton::Impl {
 
     std::shared_ptr<const RowFactor<T>> make_factor(const Problem& p, bool in_double,
                                                     const Crew& crew) const {
-        const T* gram = gram_.empty() ? nullptr : gram_.data();
+        const float* gram = gram_.empty() ? nullptr : gram_.data();
         return std::make_shared<RowFactor<T>>(list_, width, rows_.bias, p.active, p.h, gram, rows_.view.n,
                                               in_double, crew);
     }
@@ -282,19 +285,25 @@ class Newton final : public ActiveNewton::Impl {
             if (!fresh && pays) patience = static_cast<int>(worth);
             if (static_cast<double>(changed) > 4 * worth && changed > m / 4) made.factor.reset();
         }
-        if (!made.factor && pays) {
+        const auto make = [&] {
             made.factor = make_factor(p, made.in_double, crew);
             made.side = p.side;
             fresh = true;
+        };
+        if (!made.factor && pays) make();
+        int products = 0;
+        bool solved = solve(p, made, goal, patience, crew, products);
+        if (!solved && !fresh && pays) {
+            make();
+            solved = solve(p, made, goal, kMaxProducts, crew, products);
         }
-        int products = solve(p, made, goal, patience, crew);
-        if (products == patience && !fresh && pays) {
-            made.factor = make_factor(p, made.in_double, crew);
-            made.side = p.side;
-            fresh = true;
-            products += solve(p, made, goal, kMaxProducts, crew);
-        }
-        if (fresh && products > kTooManyProducts && !made.in_double && !made.factor->in_double()) {
+        const bool doubtful = fresh && !made.factor->in_double();
+        if (doubtful && !solved) {  // rounding has cost it too much: what there is of a direction is no start
+            made.in_double = true;
+            make();
+            p.direction.assign(static_cast<std::size_t>(width), 0.0);
+            solve(p, made, goal, kMaxProducts, crew, products);
+        } else if (doubtful && products > kTooManyProducts) {
             made.in_double = true;  // from the next step on
             made.factor.reset();
         }
@@ -302,8 +311,8 @@ class Newton final : public ActiveNewton::Impl {
     }
 
     // Conjugate gradients for H d = -gradient from the d there is, until the residual is `goal` of the
-    // gradient. Returns the number of products.
-    int solve(Problem& p, const Made& made, double goal, int limit, const Crew& crew) const {
+    // gradient; whether it got there in `limit` products, which are counted.
+    bool solve(Problem& p, const Made& made, double goal, int limit, const Crew& crew, int& count) const {
         const std::size_t d = static_cast<std::size_t>(width);
         std::vector<double> residual(d), z(d), u, product(d), diagonal;
         const auto times = [&](const std::vector<double>& v) {
@@ -345,7 +354,8 @@ class Newton final : public ActiveNewton::Impl {
             rho = dot(residual.data(), z.data(), width);
             for (std::size_t k = 0; k < d; ++k) u[k] = z[k] + rho / before * u[k];
         }
-        return products;
+        count += products;
+        return norm_of(residual) <= bound;
     }
 
     // ------------------------------------------------------------------------------------------- start
@@ -395,7 +405,7 @@ class Newton final : public ActiveNewton::Impl {
     const double* offset_;
     const RowList<T> list_;
     std::vector<Made> made_;
-    std::vector<T> gram_;  // of all rows, where they are fewer than the features
+    std::vector<float> gram_;  // of all rows, where they are fewer than the features
 };
 
 }  // namespace

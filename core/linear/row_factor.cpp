@@ -55,23 +55,23 @@ double factor_cost(Index n_rows, Index width) {
 }
 
 template <class T>
-std::vector<T> row_gram(const RowList<T>& rows, Index n, Index width, double bias, const Crew& crew) {
-    const Index ld = round_up(width, kPanel<T>);
-    Buffer<T> written(static_cast<std::size_t>(n * ld));
+std::vector<float> row_gram(const RowList<T>& rows, Index n, Index width, double bias, const Crew& crew) {
+    const Index ld = round_up(width, kPanel<float>);
+    Buffer<float> written(static_cast<std::size_t>(n * ld));
     crew.run(static_cast<std::size_t>((n + kChunkRows - 1) / kChunkRows), [&](std::size_t t, Watch) {
         const Index first = static_cast<Index>(t) * kChunkRows;
         for (Index i = first; i < std::min(n, first + kChunkRows); ++i)
-            write_row(rows.reader(), i, width, bias, T(1), written.data() + i * ld, ld);
+            write_row(rows.reader(), i, width, bias, 1.0f, written.data() + i * ld, ld);
     });
-    std::vector<T> gram(static_cast<std::size_t>(n * n));
+    std::vector<float> gram(static_cast<std::size_t>(n * n));
     pair_products(written.data(), n, ld, crew,
-                  [&](Index i, Index j, T sum) { gram[static_cast<std::size_t>(i * n + j)] = sum; });
+                  [&](Index i, Index j, float sum) { gram[static_cast<std::size_t>(i * n + j)] = sum; });
     return gram;
 }
 
 template <class T>
 RowFactor<T>::RowFactor(const RowList<T>& rows, Index width, double bias, std::vector<Index> list,
-                        std::vector<double> h, const T* gram, Index n, bool in_double, const Crew& crew)
+                        std::vector<double> h, const float* gram, Index n, bool in_double, const Crew& crew)
     : rows_(rows), width_(width), bias_(bias), list_(std::move(list)), root_(std::move(h)) {
     const Index m = static_cast<Index>(list_.size());
     by_rows_ = m < width_;
@@ -81,28 +81,24 @@ RowFactor<T>::RowFactor(const RowList<T>& rows, Index width, double bias, std::v
     double* a = matrix.data();
     if (by_rows_)
         for (double& root : root_) root = std::sqrt(root);
-    if (by_rows_ && gram && !in_double) {
-        for (Index i = 0; i < m; ++i) {
-            const T* line = gram + list_[static_cast<std::size_t>(i)] * n;
-            for (Index j = 0; j <= i; ++j)  // lists ascend, so j is in the lower triangle too
-                a[i * m + j] = root_[static_cast<std::size_t>(i)] * root_[static_cast<std::size_t>(j)] *
-                               static_cast<double>(line[list_[static_cast<std::size_t>(j)]]);
-        }
-    } else if (by_rows_) {
-        in_double ? sum_rows<double>(a, crew) : sum_rows<T>(a, crew);
-    } else {
-        in_double ? sum_features<double>(a, crew) : sum_features<T>(a, crew);
+    const auto trace = [&] {
+        double total = 0;
+        for (Index i = 0; i < size_; ++i) total += a[i * size_ + i];
+        return total;
+    };
+    sum(a, gram, n, in_double, crew);
+    if (!in_double && !std::isfinite(trace())) {  // beyond single precision
+        matrix.assign(matrix.size(), 0.0);
+        sum(a, nullptr, n, true, crew);
     }
     // Rounding may have cost a badly scaled matrix its definiteness; its size times the precision gives it
     // back.
-    double trace = 0;
-    for (Index i = 0; i < size_; ++i) trace += a[i * size_ + i];
-    const double eps = in_double ? std::numeric_limits<double>::epsilon()
-                                 : static_cast<double>(std::numeric_limits<T>::epsilon());
+    const double least = trace() * (in_double ? std::numeric_limits<double>::epsilon()
+                                              : static_cast<double>(std::numeric_limits<float>::epsilon()));
     std::vector<double> diagonal(static_cast<std::size_t>(size_));
     for (Index i = 0; i < size_; ++i) diagonal[static_cast<std::size_t>(i)] = a[i * size_ + i];
     Buffer<double> factor(static_cast<std::size_t>(size_ * size_));
-    for (double ridge = 1.0;; ridge = 10 * std::max(ridge, eps * trace)) {
+    for (double ridge = 1.0;; ridge = 10 * std::max(ridge, least)) {
         std::copy(a, a + size_ * size_, factor.data());
         for (Index i = 0; i < size_; ++i)
             factor[static_cast<std::size_t>(i * size_ + i)] = diagonal[static_cast<std::size_t>(i)] + ridge;
@@ -120,6 +116,20 @@ RowFactor<T>::RowFactor(const RowList<T>& rows, Index width, double bias, std::v
             else
                 single_[at] = static_cast<float>(v);
         }
+}
+
+// The lower triangle of B' B or B B'.
+template <class T>
+void RowFactor<T>::sum(double* matrix, const float* gram, Index n, bool in_double, const Crew& crew) const {
+    if (!by_rows_) return in_double ? sum_features<double>(matrix, crew) : sum_features<float>(matrix, crew);
+    if (in_double || !gram) return in_double ? sum_rows<double>(matrix, crew) : sum_rows<float>(matrix, crew);
+    const Index m = size_;
+    for (Index i = 0; i < m; ++i) {
+        const float* line = gram + list_[static_cast<std::size_t>(i)] * n;
+        for (Index j = 0; j <= i; ++j)  // lists ascend, so j is in the lower triangle too
+            matrix[i * m + j] = root_[static_cast<std::size_t>(i)] * root_[static_cast<std::size_t>(j)] *
+                                static_cast<double>(line[list_[static_cast<std::size_t>(j)]]);
+    }
 }
 
 // The lower triangle of sum_r h_r x_r x_r', rows written out a chunk at a time and multiplied a block of
@@ -220,6 +230,6 @@ void RowFactor<T>::solve(const double* right, double* out, const Crew& crew) con
 template class RowFactor<float>;
 template class RowFactor<double>;
 template std::vector<float> row_gram(const RowList<float>&, Index, Index, double, const Crew&);
-template std::vector<double> row_gram(const RowList<double>&, Index, Index, double, const Crew&);
+template std::vector<float> row_gram(const RowList<double>&, Index, Index, double, const Crew&);
 
 }  // namespace sodm

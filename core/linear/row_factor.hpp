@@ -14,15 +14,15 @@ namespace sodm {
 //   features  L L' = I + B' B,  solve(r) = L'^-1 L^-1 r
 //   rows      L L' = I + B B',  solve(r) = r - B' L'^-1 L^-1 B r
 //
-// L is kept in single precision, or in double where that is not enough: `solve` is exact for a matrix close
-// to the wanted one, and conjugate gradients do the rest.
+// Products are summed and L is kept in single precision, or in double where that is not enough: `solve` is
+// exact for a matrix close to the wanted one, and conjugate gradients do the rest.
 template <class T>
 class RowFactor {
   public:
     // `gram`: all products <x_i, x_j> of all `n` rows (lower triangle, row-major), or null to compute those
     // that are needed.
     RowFactor(const RowList<T>& rows, Index width, double bias, std::vector<Index> list,
-              std::vector<double> h, const T* gram, Index n, bool in_double, const Crew& crew);
+              std::vector<double> h, const float* gram, Index n, bool in_double, const Crew& crew);
 
     void solve(const double* right, double* out, const Crew& crew) const;
     bool by_rows() const { return by_rows_; }
@@ -30,6 +30,7 @@ class RowFactor {
     Index size() const { return size_; }
 
   private:
+    void sum(double* matrix, const float* gram, Index n, bool in_double, const Crew& crew) const;
     template <class H>
     void sum_features(double* matrix, const Crew& crew) const;
     template <class H>
@@ -48,7 +49,7 @@ class RowFactor {
 
 // <x_i, x_j> + bias^2 of all rows, lower triangle of n x n.
 template <class T>
-std::vector<T> row_gram(const RowList<T>& rows, Index n, Index width, double bias, const Crew& crew);
+std::vector<float> row_gram(const RowList<T>& rows, Index n, Index width, double bias, const Crew& crew);
 
 // Multiply-adds of making one, in units of those of a product with rows from memory.
 double factor_cost(Index n_rows, Index width);

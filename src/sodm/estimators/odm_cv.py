@@ -12,6 +12,7 @@ from sklearn.base import ClassifierMixin
 
 from sodm.estimators import defaults
 from sodm.estimators.odm import ODMClassifier
+from sodm.estimators.parameters import check_choice
 from sodm.estimators.search_base import KernelSearch, Stated, given
 from sodm.estimators.shared_parameters import SEARCH, SearchParameters, shows_all_parameters
 from sodm.estimators.sodm import SODMClassifier
@@ -161,8 +162,12 @@ class ODMClassifierCV(ClassifierMixin, KernelSearch):
         target = ClassTarget(codes, len(classes), own, pairs=not self._is_scalable(len(y)), score=score)
         thetas = given("thetas", self.thetas, "in [0, 1)", lambda v: 0 <= v < 1) or (defaults.THETA,)
         intercepts: tuple[bool, ...] = (self.class_weight is None,)
-        if not isinstance(self.intercepts, str):
-            intercepts = tuple(dict.fromkeys(bool(v) for v in self.intercepts))
+        if isinstance(self.intercepts, str):
+            check_choice("intercepts", self.intercepts, ("auto",))
+        else:
+            intercepts = tuple(dict.fromkeys(bool(v) for v in np.atleast_1d(self.intercepts)))
+            if not intercepts:
+                raise ValueError("intercepts must have one value or more, or be 'auto'.")
         grid = self._candidates(X, own, auto_lam(len(y), target), thetas, intercepts)
         self.classes_ = classes
         return Stated(target, codes, lambda theta, lam: make_loss(self.loss, lam, self.upsilon, theta), grid)

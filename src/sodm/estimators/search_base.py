@@ -7,10 +7,11 @@ the machine (`_machine`) with the best parameters to all rows.
 from __future__ import annotations
 
 import time
+import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,7 +20,13 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import KFold
 from sklearn.utils import Tags
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.metadata_routing import (
+    UNUSED,
+    MetadataRouter,
+    MethodMapping,
+    get_routing_for_object,
+    process_routing,
+)
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sodm.estimators import defaults
@@ -65,6 +72,10 @@ class Stated:
 
 class KernelSearch(BaseEstimator):
     """Base of the searches: everything but what y means, and which machine is fitted."""
+
+    __metadata_request__fit: ClassVar[dict[str, Any]] = {
+        "groups": UNUSED
+    }  # the splitter's, not the search's own
 
     def __init__(
         self,
@@ -151,6 +162,11 @@ class KernelSearch(BaseEstimator):
         began = time.monotonic()
         checked, labels, weights, kernel = self._machine({}, 0, None)._check_data(X, y, sample_weight)
         validate_data(self, X, skip_check_array=True)
+        for name, value in params.items():
+            if np.ndim(value) and len(value) != len(labels):
+                raise ValueError(f"{name} has {len(value)} entries, X has {len(labels)} rows.")
+        if sample_weight is not None and self._scores_by_weight():
+            params = {"sample_weight": weights, **params}
         routed = process_routing(self, "fit", **params) if params else None
         kept = np.flatnonzero(weights)
         weighted_out = len(kept) < len(labels)
@@ -182,6 +198,12 @@ class KernelSearch(BaseEstimator):
             None if limit is None else began + (1.0 if self.refit is False else SHARE_OF_TIME) * limit,
         )
         outcome = search(field, stated.grid, stages, self._report)
+        silent = sum(not np.isfinite(trial.score) for trial in outcome.trials)
+        if silent:
+            warnings.warn(
+                f"scoring gave no number for {silent} of {len(outcome.trials)} settings: they come last.",
+                stacklevel=4,
+            )
         self.best_params_ = self._chosen(outcome.best)
         self.__dict__.pop("best_estimator_", None)  # of an earlier fit
         if self.refit is not False:
@@ -225,6 +247,12 @@ class KernelSearch(BaseEstimator):
     def _scorer(self) -> Any:
         return None if self.scoring is None else get_scorer(self.scoring)
 
+    def _scores_by_weight(self) -> bool:
+        """Whether the scorer asks for the weights of the rows (metadata routing)."""
+        if self.scoring is None:
+            return False
+        return get_routing_for_object(self._scorer()).score.requests.get("sample_weight") is True
+
     def _precomputed(self) -> bool:
         return isinstance(self.kernel, str) and self.kernel == "precomputed"
 
@@ -248,8 +276,8 @@ class KernelSearch(BaseEstimator):
         return self.best_estimator_
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """What the splitter and the scorer ask for."""
-        router = MetadataRouter(owner=type(self).__name__)
+        """What the search itself, its splitter and its scorer ask for."""
+        router = MetadataRouter(owner=type(self).__name__).add_self_request(self)
         splitter = self.cv if hasattr(self.cv, "split") else KFold()  # numbers and lists ask for nothing
         router.add(splitter=splitter, method_mapping=MethodMapping().add(caller="fit", callee="split"))
         if self.scoring is not None:

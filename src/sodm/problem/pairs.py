@@ -91,14 +91,15 @@ def votes(decision: Array, n_classes: int) -> Array:
     [0]
     """
     first, second = pairs_of(n_classes).T
-    won = decision >= 0
-    counts, margins = np.zeros((len(decision), n_classes)), np.zeros((len(decision), n_classes))
+    own = np.ascontiguousarray(decision.T)  # pair by pair: sums of whole columns
+    won = own >= 0
+    counts, margins = np.zeros((n_classes, len(decision))), np.zeros((n_classes, len(decision)))
     for k, (c, d) in enumerate(zip(first.tolist(), second.tolist(), strict=True)):
-        counts[:, c] += won[:, k]
-        counts[:, d] += ~won[:, k]
-        margins[:, c] += decision[:, k]
-        margins[:, d] -= decision[:, k]
-    return counts + margins / (3 * (np.abs(margins) + 1))
+        counts[c] += won[k]
+        counts[d] += ~won[k]
+        margins[c] += own[k]
+        margins[d] -= own[k]
+    return np.ascontiguousarray((counts + margins / (3 * (np.abs(margins) + 1))).T)
 
 
 def spread_over_pairs(coefficients: Array, codes: Index) -> Array:

@@ -81,6 +81,10 @@ class Sigmoid:
         )
         if shifted:
             return cls(first / scale, first / scale, second)
+        if not np.any(f < 0):  # a side that no row was on is as sure as the other
+            first = second
+        if not np.any(f > 0):
+            second = first
         # Each slope is about rows of its own, so the least one allowed is best where the best one is less.
         return cls(max(first, LEAST_SLOPE) / scale, max(second, LEAST_SLOPE) / scale, 0.0)
 

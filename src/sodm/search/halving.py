@@ -107,12 +107,15 @@ def smoothed(trials: Sequence[Trial]) -> list[float]:
     return found
 
 
-def choose(trials: Sequence[Trial], usual_lam: float) -> Trial:
-    """The best, judged by its own score and those of its neighbours.
+def choose(tried: Sequence[Trial], usual_lam: float) -> Trial:
+    """The best of those whose score is a number, judged by that and the scores of its neighbours.
 
     Of settings that can hardly be told from it, the one of the smallest lam, down to the usual one: where a
     small gamma with a large lam is as good as a larger gamma with a small one, the latter is solved sooner.
     """
+    trials = [trial for trial in tried if np.isfinite(trial.score)]
+    if not trials:
+        raise ValueError("no setting has a score: scoring gives nan for each of them on rows held out.")
     judged = [(trial.score + together) / 2 for trial, together in zip(trials, smoothed(trials), strict=True)]
     best = max(range(len(trials)), key=lambda k: (judged[k], -trials[k].setting.lam))
     enough = judged[best] - EVEN * trials[best].error
@@ -123,7 +126,7 @@ def choose(trials: Sequence[Trial], usual_lam: float) -> Trial:
 def centre(trials: Sequence[Trial], best: Trial) -> float:
     """Where along log2(lam) the good settings of the best gamma are: a mean, weighted by scores."""
     same = [t for t in trials if t.setting.distance(best.setting.with_lam(t.setting.lam)) < np.inf]
-    same = [t for t in same if t.setting.gamma == best.setting.gamma]
+    same = [t for t in same if t.setting.gamma == best.setting.gamma and np.isfinite(t.score)]
     scores = np.array([t.score for t in same])
     weights = np.exp((scores - scores.max()) / max(best.error, 1e-12))
     return float(weights @ [log2(t.setting.lam) for t in same] / weights.sum())

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.metrics import r2_score
 
+from sodm.search.scoring import one_number
 from sodm.search.task import Array, Index, Task
 
 Scorer = Callable[[NDArray[Any], Index], float]
@@ -65,6 +66,6 @@ def score_of(
     def score(decisions: NDArray[Any], rows: Index) -> float:
         values = np.asarray(decisions, dtype=np.float64) * unit + centre
         own = {name: np.asarray(value)[rows] for name, value in params.items()}
-        return float(scorer(Predicted(values.reshape(y[rows].shape)), X[rows], y[rows], **own))
+        return one_number(scorer(Predicted(values.reshape(y[rows].shape)), X[rows], y[rows], **own))
 
     return score

@@ -51,6 +51,8 @@ def plan(
     if _names_rows(cv):
         splits = check_cv(cv).split(np.zeros((n_given, 1)))
         own = [[np.searchsorted(kept, np.intersect1d(part, kept)) for part in split] for split in splits]
+        if not own:
+            raise ValueError("cv has no split: give a pair of rows to train on and rows to look at, or more.")
         return [cross_validation(np.arange(n), check_cv(own), y, groups, n, classes)]
     splitter = _folds(y, classes, seed) if cv is None else check_cv(cv, y, classifier=classes)
     largest = min(largest, MOST_ROWS)

@@ -45,7 +45,8 @@ def cv_results(
     rank, before = np.zeros(len(trials), dtype=np.int32), 0
     for stage in sorted(set(last.tolist()), reverse=True):
         own = last == stage
-        rank[own] = before + rankdata(-means[own], method="min")
+        lowest = np.where(np.isfinite(means[own]), -means[own], np.inf)  # no number comes last
+        rank[own] = before + rankdata(lowest, method="min")
         before += int(own.sum())
     columns["rank_test_score"] = rank
     return columns

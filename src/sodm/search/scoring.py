@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,22 @@ def score_of(scorer: Any, X: Any, y: NDArray[Any], classes: NDArray[Any], params
 
     def score(target: ClassTarget, decisions: NDArray[Any], rows: Index) -> float:
         own = {name: np.asarray(value)[rows] for name, value in params.items()}
-        return float(scorer(Decided(target, classes, decisions, rows), X[rows], y[rows], **own))
+        try:
+            return one_number(scorer(Decided(target, classes, decisions, rows), X[rows], y[rows], **own))
+        except ValueError as error:
+            absent = np.flatnonzero(np.bincount(target.codes[rows], minlength=target.n_classes) == 0)
+            if not len(absent):
+                raise
+            raise ValueError(
+                f"scoring fails on rows held out that have none of class {classes[absent[0]]!r}, which has "
+                f"{np.sum(target.codes == absent[0])}: fewer folds (cv), or leave the class out. ({error})"
+            ) from error
 
     return score
+
+
+def one_number(value: Any) -> float:
+    """A score, if it is one."""
+    if np.ndim(value) or not isinstance(value, numbers.Real | np.ndarray):
+        raise TypeError(f"scoring must give one number, not {type(value).__name__}.")
+    return float(value)
