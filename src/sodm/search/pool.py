@@ -33,8 +33,8 @@ def run_all(
         return None if ended.stopped else job(ended)
 
     with ThreadPoolExecutor(max(1, min(n_threads, len(jobs)))) as pool:
-        futures = [pool.submit(run, job) for job in jobs]
         try:
+            futures = [pool.submit(run, job) for job in jobs]
             while True:
                 left = AWAKE if deadline is None else min(AWAKE, max(0.0, deadline - time.monotonic()))
                 done, running = wait(futures, left, return_when=FIRST_EXCEPTION)
