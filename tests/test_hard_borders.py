@@ -82,7 +82,7 @@ def test_cache_size_in_megabytes_or_a_quarter_of_what_is_free() -> None:
         ODMClassifier(cache_size="plenty").fit(X, y)
 
 
-# Noise that a large lam wants to follow: neither few landmarks nor few neighbours tell what a row is to the others.
+# Noise that a large lam wants to follow: neither landmarks nor neighbours tell what a row is to others.
 FLAT: dict[str, Any] = {"gamma": 1.5, "lam": 2.0**20, "fit_intercept": False, "solver": "newton"}
 
 
