@@ -9,8 +9,8 @@ namespace nb = nanobind;
 
 NB_MODULE(_core, m) {
     m.doc() = "The compiled core of sodm.";
-    // An interpreter that ends after Ctrl-C may still hold frames with our objects: nothing a user could mend,
-    // and not what should follow the one line that says what happened.
+    // An interpreter that ends after Ctrl-C may still hold frames with our objects: nothing a user could
+    // mend, and not what should follow the one line that says what happened.
     nb::set_leak_warnings(false);
     m.def("resolve_threads", &sodm::resolve_threads, nb::arg("n_jobs"),
           "Threads to use for n_jobs (-1: all cores).");
