@@ -8,7 +8,7 @@ from typing import Any
 import data
 import numpy as np
 from table import Row
-from timing import LIMIT, best_of, cache_megabytes, isolated, isolated_peer, peak_memory
+from timing import LIMIT, best_of, cache_megabytes, forget_peak, isolated, isolated_peer, peak_memory
 
 QUERIES = 20_000
 SPARE_MEMORY = 500.0  # MB beyond input and cache_size
@@ -201,7 +201,7 @@ def measure(
     machine = _classifier(side, parameters, len(y))
     queries = data.a9a_queries(QUERIES) if decide else None
     cache = cache_megabytes(machine) if side == "ours" else 0.0
-    before = peak_memory()
+    before = forget_peak()
     seconds, runs = best_of(lambda: machine.fit(X, y), repeat, slow_once=side != "ours")
     memory = peak_memory() - before
     result = {

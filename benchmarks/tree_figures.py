@@ -16,7 +16,7 @@ import data
 import numpy as np
 from sklearn.model_selection import cross_val_score
 from table import Row
-from timing import LIMIT, best_of, isolated, isolated_peer, peak_memory
+from timing import LIMIT, best_of, forget_peak, isolated, isolated_peer, peak_memory
 
 # Bars: times faster than SVC, than oneDAL.
 BARS = {"a9a": (50, 5), "cod-rna": (20, 3), "ijcnn1": (10, 2), "skin-nonskin": (5, 2), "susy-subset": (50, 5)}
@@ -65,7 +65,7 @@ def measure(side: str, name: str, parameters: dict[str, Any], repeat: int = 1) -
     """Fit one side in this process: time, peak memory beyond the loaded data, accuracy on the other rows."""
     machine = classifier(side, parameters)
     X, y, X_test, y_test = data.split(name)
-    before = peak_memory()
+    before = forget_peak()
     seconds, _ = best_of(lambda: machine.fit(X, y), repeat, slow_once=True)
     result = {
         "n": len(y),
@@ -234,7 +234,7 @@ def grow(n: int, parameters: dict[str, Any], budget: int | None) -> dict[str, An
 
     X_test, y_test = smoothed(X_test, y_test, 20_000)  # the same for every n
     X, y = smoothed(X, y, n)
-    before = peak_memory()
+    before = forget_peak()
     machine = classifier("SODM", parameters)
     began = time.perf_counter()
     machine.fit(X, y)

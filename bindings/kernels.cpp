@@ -99,14 +99,15 @@ auto apply_parts(const Points& a, const Points& b, Matrix weights, IndexVector b
 
 template <class T>
 void multiply_gram(const KernelSource<T>& source, const std::vector<Index>& rows, const double* weights,
-                   int n_vectors, double* out, Threads& threads) {
-    GramMatrix<T> gram(source, 0, threads);
+                   int n_vectors, std::size_t cache_bytes, double* out, Threads& threads) {
+    GramMatrix<T> gram(source, cache_bytes, threads);
     gram.assign(rows);
     gram.apply(weights, n_vectors, out);
 }
 
-// The product with the Gram matrix of a, each pair evaluated once; weights and result: n_vectors x a.n.
-auto symmetric_apply(const Points& a, Matrix weights, int n_threads) {
+// The product with the Gram matrix of a, each pair evaluated once; weights and result: n_vectors x a.n. As much
+// of the matrix as fits into `cache_bytes` is stored first, as solvers do.
+auto symmetric_apply(const Points& a, Matrix weights, int n_threads, std::size_t cache_bytes) {
     if (static_cast<Index>(weights.shape(1)) != a.n())
         throw std::invalid_argument("one weight per row is needed");
     const int n_vectors = static_cast<int>(weights.shape(0));
@@ -118,7 +119,7 @@ auto symmetric_apply(const Points& a, Matrix weights, int n_threads) {
         std::vector<Index> rows(static_cast<std::size_t>(a.n()));
         std::iota(rows.begin(), rows.end(), Index(0));
         with_pair(a, a, [&](auto& source) {
-            multiply_gram(source, rows, weights.data(), n_vectors, out.data(), threads);
+            multiply_gram(source, rows, weights.data(), n_vectors, cache_bytes, out.data(), threads);
         });
     }
     return to_numpy(std::move(out), {static_cast<std::size_t>(n_vectors), static_cast<std::size_t>(a.n())});
@@ -174,7 +175,8 @@ void bind_kernels(nb::module_& m) {
         .def_prop_ro("sparse", &Points::sparse, "Whether they are laid out as sparse rows.");
 
     m.def("block", &block, nb::arg("a"), nb::arg("b"), nb::arg("n_threads") = 1);
-    m.def("symmetric_apply", &symmetric_apply, nb::arg("a"), nb::arg("weights"), nb::arg("n_threads") = 1);
+    m.def("symmetric_apply", &symmetric_apply, nb::arg("a"), nb::arg("weights"), nb::arg("n_threads") = 1,
+          nb::arg("cache_bytes") = 0);
     m.def("apply", &apply, nb::arg("a"), nb::arg("b"), nb::arg("weights"), nb::arg("n_threads") = 1);
     m.def("apply_parts", &apply_parts, nb::arg("a"), nb::arg("b"), nb::arg("weights"), nb::arg("bounds"),
           nb::arg("n_threads") = 1);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <utility>
 
 #include "kernel/neighbourhood.hpp"
 
@@ -17,16 +18,17 @@ std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
 template <class T>
 GramMatrix<T>::GramMatrix(const KernelSource<T>& source, std::size_t cache_bytes, Threads& threads)
-    : source_(source), cache_bytes_(cache_bytes), threads_(threads) {
+    : source_(source), cache_bytes_(cache_bytes), threads_(threads), pool_(kTileValues, threads.count()) {
     for (Index i = 0; i < source.rows(); ++i) scale_ = std::max(scale_, std::fabs(source.diagonal(i)));
 }
 
 template <class T>
 void GramMatrix<T>::assign(const std::vector<Index>& rows) {
     rows_.clear();
+    tiles_.clear();
+    pool_.clear();
     stored_ = 0;
-    used_bytes_ = 0;
-    for (TileRow& row : tiles_) row.looked_at = false;
+    stored_tiles_ = 0;
     append(rows);
 }
 
@@ -35,9 +37,8 @@ void GramMatrix<T>::append(const std::vector<Index>& rows) {
     if (rows.empty()) return;
     const Index last = size() / kTile;
     if (size() % kTile != 0) {  // the last tile row grows: evaluate it anew
-        if (stored_ > last) used_bytes_ -= tiles_[at(last)].values.size() * sizeof(T);
+        forget(last);
         stored_ = std::min(stored_, last);
-        tiles_[at(last)].looked_at = false;
     }
     rows_.insert(rows_.end(), rows.begin(), rows.end());
     tiles_.resize(at(tile_rows()));
@@ -45,53 +46,50 @@ void GramMatrix<T>::append(const std::vector<Index>& rows) {
 }
 
 template <class T>
+void GramMatrix<T>::forget(Index i) {
+    TileRow& row = tiles_[at(i)];
+    row.kept.erase(std::remove(row.kept.begin(), row.kept.end(), nullptr), row.kept.end());
+    stored_tiles_ -= row.kept.size();
+    pool_.give_back(row.kept);
+    row = TileRow();
+}
+
+template <class T>
 void GramMatrix<T>::store_missing() {
     std::vector<Workspace<T>> work(at(threads_.count()));
     // As many tile rows at a time as are sure to fit; how much they take is known when they are there.
     while (stored_ < tile_rows()) {
-        std::size_t bytes = 0;
+        std::size_t tiles = stored_tiles_;
         Index end = stored_;
-        while (end < tile_rows()) {
-            const std::size_t more = (at(end) + 1) * kTileValues * sizeof(T);
-            if (used_bytes_ + bytes + more > cache_bytes_) break;
-            bytes += more;
-            ++end;
-        }
+        while (end < tile_rows() && (tiles + at(end) + 1) * kTileValues * sizeof(T) <= cache_bytes_)
+            tiles += at(++end);
         if (end == stored_) break;
         // The longest tile rows first, so that the threads end together.
         threads_.run(at(end - stored_), [&](std::size_t t, int worker) {
-            store(end - 1 - static_cast<Index>(t), work[at(worker)]);
+            store(end - 1 - static_cast<Index>(t), worker, work[at(worker)]);
         });
-        for (Index i = stored_; i < end; ++i) used_bytes_ += tiles_[at(i)].values.size() * sizeof(T);
-        stored_ = end;
+        for (; stored_ < end; ++stored_)
+            for (const T* tile : tiles_[at(stored_)].kept) stored_tiles_ += tile != nullptr;
     }
-    for (Index i = stored_; i < tile_rows(); ++i) tiles_[at(i)].values.release();
 }
 
-// Evaluates tile row i; tiles that are not constant are kept, one after another.
+// Evaluates tile row i; tiles that are not constant are kept, as that of the diagonal, the last, always is.
 template <class T>
-void GramMatrix<T>::store(Index i, Workspace<T>& work) {
+void GramMatrix<T>::store(Index i, int worker, Workspace<T>& work) {
     const typename KernelSource<T>::Timed timed(source_);
     TileRow& row = tiles_[at(i)];
-    row.slot.assign(at(i + 1), kConstant);
-    row.constant.assign(at(i + 1), T(0));
-    row.values.resize((at(i) + 1) * kTileValues);
+    row.reset(i + 1);
     source_.load_columns(Subset{rows_.data(), size()}, i * kTile, height(i), work);
-    std::int32_t kept = 0;
+    T* out = nullptr;
     for (Index j = 0; j <= i; ++j) {
-        T* out = row.values.data() + static_cast<std::size_t>(kept) * kTileValues;
+        if (!out) out = pool_.take(worker);
         evaluate_tile(j, work, out);
         if (is_constant(j, i, out))
-            row.constant[at(j)] = out[0];
+            row.set_constant(at(j), out[0]);
         else
-            row.slot[at(j)] = kept++;
+            row.kept[at(j)] = std::exchange(out, nullptr);
     }
     row.looked_at = true;
-    if (static_cast<Index>(kept) > 3 * i / 4) return;
-    Buffer<T> fitting(std::max<std::size_t>(1, static_cast<std::size_t>(kept) * kTileValues));
-    std::copy_n(row.values.data(), static_cast<std::size_t>(kept) * kTileValues, fitting.data());
-    row.values.release();
-    row.values = std::move(fitting);
 }
 
 template <class T>
@@ -127,13 +125,10 @@ void GramMatrix<T>::look_at_all() {
         w.tile.resize(kTileValues);
         const typename KernelSource<T>::Timed timed(source_);
         source_.load_columns(Subset{rows_.data(), size()}, i * kTile, height(i), w);
-        row.slot.assign(at(i + 1), 0);
-        row.constant.assign(at(i + 1), T(0));
+        row.reset(i + 1);
         for (Index j = 0; j < i; ++j) {
             evaluate_tile(j, w, w.tile.data());
-            if (!is_constant(j, i, w.tile.data())) continue;
-            row.slot[at(j)] = kConstant;
-            row.constant[at(j)] = w.tile[0];
+            if (is_constant(j, i, w.tile.data())) row.set_constant(at(j), w.tile[0]);
         }
         row.looked_at = true;
     });
@@ -192,10 +187,7 @@ void GramMatrix<T>::apply(const double* x, int n_vectors, double* y, const char*
                 timed.emplace(source_);
                 source_.load_columns(Subset{rows_.data(), n}, i * kTile, height(i), w);
                 w.tile.resize(kTileValues);
-                if (!looked_at) {
-                    row.slot.assign(at(i + 1), 0);
-                    row.constant.assign(at(i + 1), T(0));
-                }
+                if (!looked_at) row.reset(i + 1);
             }
             bool left_out = false;
             for (Index j = 0; j <= i; ++j) {
@@ -206,19 +198,16 @@ void GramMatrix<T>::apply(const double* x, int n_vectors, double* y, const char*
                     continue;
                 }
                 const T* tile = w.tile.data();
-                if (row.slot[at(j)] != kConstant) {
+                if (!row.constant[at(j)]) {
                     if (stored) {
-                        tile = row.values.data() + static_cast<std::size_t>(row.slot[at(j)]) * kTileValues;
+                        tile = row.kept[at(j)];
                     } else {
                         evaluate_tile(j, w, w.tile.data());
-                        if (!looked_at && is_constant(j, i, tile)) {
-                            row.slot[at(j)] = kConstant;
-                            row.constant[at(j)] = tile[0];
-                        }
+                        if (!looked_at && is_constant(j, i, tile)) row.set_constant(at(j), tile[0]);
                     }
                 }
-                if (row.slot[at(j)] == kConstant) {
-                    const auto constant = static_cast<double>(row.constant[at(j)]);
+                if (row.constant[at(j)]) {
+                    const auto constant = static_cast<double>(row.value[at(j)]);
                     if (constant == 0) continue;
                     for (int v = 0; v < n_vectors; ++v) {
                         const double to_j = constant * tile_sums[at(v * tiles + i)],
@@ -262,9 +251,7 @@ void GramMatrix<T>::apply(const double* x, int n_vectors, double* y, const char*
 
 template <class T>
 const T* GramMatrix<T>::diagonal_tile(Index i, Workspace<T>& work, Buffer<T>& room) const {
-    if (i < stored_)
-        return tiles_[at(i)].values.data() +
-               static_cast<std::size_t>(tiles_[at(i)].slot[at(i)]) * kTileValues;
+    if (i < stored_) return tiles_[at(i)].kept[at(i)];
     room.resize(kTileValues);
     source_.load_columns(Subset{rows_.data(), size()}, i * kTile, height(i), work);
     evaluate_tile(i, work, room.data());
@@ -295,16 +282,15 @@ void GramMatrix<T>::copy(const std::vector<Index>& rows, const std::vector<Index
             const TileRow& row = tiles_[at(i)];
             const bool stored = i < stored_;
             const T* tile = w.tile.data();
-            if (stored && row.slot[at(j)] != kConstant)
-                tile = row.values.data() + static_cast<std::size_t>(row.slot[at(j)]) * kTileValues;
+            if (stored) tile = row.kept[at(j)];
             if (!stored) {
                 if (loaded != i) source_.load_columns(Subset{rows_.data(), size()}, i * kTile, height(i), w);
                 loaded = i;
                 evaluate_tile(j, w, w.tile.data());
             }
             // What is not stored has the same values as what is.
-            const bool constant = stored ? row.slot[at(j)] == kConstant : is_constant(j, i, tile);
-            const T value = !constant ? T(0) : stored ? row.constant[at(j)] : tile[0];
+            const bool constant = stored ? row.constant[at(j)] != 0 : is_constant(j, i, tile);
+            const T value = !constant ? T(0) : stored ? row.value[at(j)] : tile[0];
             for (Index r : rows_of[at(a)])
                 for (Index c : columns_of[at(b)]) {
                     const Index of_row = rows[at(r)] % kTile, of_column = columns[at(c)] % kTile;
@@ -325,7 +311,7 @@ void GramMatrix<T>::relax(double* f, const BlockStep& solve) {
     std::vector<std::vector<Index>> neighbours(at(tiles));
     for (Index i = 0; i < tiles; ++i)
         for (Index j = 0; j <= i; ++j)
-            if (tiles_[at(i)].slot[at(j)] != kConstant || tiles_[at(i)].constant[at(j)] != 0) {
+            if (!tiles_[at(i)].constant[at(j)] || tiles_[at(i)].value[at(j)] != 0) {
                 neighbours[at(i)].push_back(j);
                 if (i != j) neighbours[at(j)].push_back(i);
             }
@@ -348,15 +334,15 @@ void GramMatrix<T>::relax(double* f, const BlockStep& solve) {
             alignas(64) T sum[kTile];
             for (std::size_t k = group * kGroup; k < std::min(seen.size(), (group + 1) * kGroup); ++k) {
                 const Index j = seen[k], row = std::max(i, j), other = std::min(i, j);
-                const std::int32_t slot = tiles_[at(row)].slot[at(other)];
-                if (slot == kConstant) {
-                    const double by = static_cast<double>(tiles_[at(row)].constant[at(other)]) * total;
+                const TileRow& of_row = tiles_[at(row)];
+                if (of_row.constant[at(other)]) {
+                    const double by = static_cast<double>(of_row.value[at(other)]) * total;
                     for (int c = 0; c < height(j); ++c) f[j * kTile + c] += by;
                     continue;
                 }
                 const T* tile;
                 if (row < stored_) {
-                    tile = tiles_[at(row)].values.data() + static_cast<std::size_t>(slot) * kTileValues;
+                    tile = of_row.kept[at(other)];
                 } else {
                     w.tile.resize(kTileValues);
                     source_.load_columns(all, row * kTile, height(row), w);

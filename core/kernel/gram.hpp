@@ -8,6 +8,7 @@
 
 #include "base/parallel.hpp"
 #include "kernel/kernel_source.hpp"
+#include "kernel/tile_pool.hpp"
 
 namespace sodm {
 
@@ -52,12 +53,21 @@ class GramMatrix {
   private:
     // The tiles (j, i), j <= i, of tile row i: k(rows of j, columns of i).
     struct TileRow {
-        std::vector<std::int32_t> slot;  // of tile j among the stored ones, or kConstant
-        std::vector<T> constant;         // its one value, if it has only one
-        Buffer<T> values;                // the other tiles, one after another
-        bool looked_at = false;          // slot and constant are known
+        std::vector<T*> kept;        // where tile j is stored, or null
+        std::vector<char> constant;  // whether it has one value only
+        std::vector<T> value;        // which
+        bool looked_at = false;      // constant and value are known
+
+        void reset(Index tiles) {
+            kept.assign(static_cast<std::size_t>(tiles), nullptr);
+            constant.assign(static_cast<std::size_t>(tiles), 0);
+            value.assign(static_cast<std::size_t>(tiles), T(0));
+        }
+        void set_constant(std::size_t tile, T only) {
+            constant[tile] = 1;
+            value[tile] = only;
+        }
     };
-    static constexpr std::int32_t kConstant = -1;
 
     int height(Index tile_row) const {
         return static_cast<int>(std::min<Index>(kTile, size() - tile_row * kTile));
@@ -65,14 +75,16 @@ class GramMatrix {
     void evaluate_tile(Index j, Workspace<T>& work, T* out) const;
     bool is_constant(Index j, Index i, const T* tile) const;
     void store_missing();
-    void store(Index i, Workspace<T>& work);
+    void store(Index i, int worker, Workspace<T>& work);
+    void forget(Index i);
     void look_at_all();
 
     const KernelSource<T>& source_;
-    std::size_t cache_bytes_, used_bytes_ = 0;
+    std::size_t cache_bytes_, stored_tiles_ = 0;
     Threads& threads_;
     std::vector<Index> rows_;
     std::vector<TileRow> tiles_;
+    TilePool<T> pool_;
     Index stored_ = 0;  // tile rows 0..stored_-1 are kept
     double scale_ = 0;  // largest k(x, x)
 };
