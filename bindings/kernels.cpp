@@ -5,6 +5,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "kernel/features.hpp"
 #include "kernel/gram.hpp"
 #include "kernel/products.hpp"
 #include "kernel/rounding.hpp"
@@ -23,6 +24,9 @@ KernelKind kind_of(const std::string& name) {
     if (name == "laplacian") return KernelKind::laplacian;
     throw std::invalid_argument("unknown kernel '" + name + "'");
 }
+
+template <class T>
+T value_of(const KernelSource<T>&);  // for its type
 
 template <class F>
 auto with_pair(const Points& a, const Points& b, F f) {
@@ -105,8 +109,8 @@ void multiply_gram(const KernelSource<T>& source, const std::vector<Index>& rows
     gram.apply(weights, n_vectors, out);
 }
 
-// The product with the Gram matrix of a, each pair evaluated once; weights and result: n_vectors x a.n. As much
-// of the matrix as fits into `cache_bytes` is stored first, as solvers do.
+// The product with the Gram matrix of a, each pair evaluated once; weights and result: n_vectors x a.n. As
+// much of the matrix as fits into `cache_bytes` is stored first, as solvers do.
 auto symmetric_apply(const Points& a, Matrix weights, int n_threads, std::size_t cache_bytes) {
     if (static_cast<Index>(weights.shape(1)) != a.n())
         throw std::invalid_argument("one weight per row is needed");
@@ -123,6 +127,37 @@ auto symmetric_apply(const Points& a, Matrix weights, int n_threads, std::size_t
         });
     }
     return to_numpy(std::move(out), {static_cast<std::size_t>(n_vectors), static_cast<std::size_t>(a.n())});
+}
+
+auto inverse_of_lower(Matrix l, int n_threads) {
+    const std::size_t n = l.shape(0);
+    if (l.shape(1) != n) throw std::invalid_argument("expected a square matrix");
+    std::vector<double> out;
+    {
+        nb::gil_scoped_release nogil;
+        PythonMonitor monitor;
+        Threads threads(n_threads, &monitor);
+        out = sodm::inverse_of_lower(l.data(), static_cast<Index>(n), threads);
+    }
+    return to_numpy(std::move(out), {n, n});
+}
+
+// x.n x landmarks.n, in the precision of the points
+nb::ndarray<nb::numpy> features(const Points& landmarks, const Points& x, Matrix inverse, int n_threads) {
+    const auto m = static_cast<std::size_t>(landmarks.n()), n = static_cast<std::size_t>(x.n());
+    if (inverse.shape(0) != m || inverse.shape(1) != m)
+        throw std::invalid_argument("expected a matrix as large as there are landmarks");
+    return with_pair(landmarks, x, [&](auto& source) {
+        using T = std::decay_t<decltype(value_of(source))>;
+        Buffer<T> out(std::max<std::size_t>(1, n * m));
+        {
+            nb::gil_scoped_release nogil;
+            PythonMonitor monitor;
+            Threads threads(n_threads, &monitor);
+            landmark_features(source, inverse.data(), out.data(), threads);
+        }
+        return nb::ndarray<nb::numpy>(to_numpy(std::move(out), {n, m}));
+    });
 }
 
 }  // namespace
@@ -174,6 +209,10 @@ void bind_kernels(nb::module_& m) {
         .def_prop_ro("double", &Points::twice)
         .def_prop_ro("sparse", &Points::sparse, "Whether they are laid out as sparse rows.");
 
+    m.def("inverse_of_lower", &inverse_of_lower, nb::arg("matrix"), nb::arg("n_threads") = 1);
+    m.def("features", &features, nb::arg("landmarks"), nb::arg("x"), nb::arg("inverse"),
+          nb::arg("n_threads") = 1,
+          "F(x) = inverse k(landmarks, x), a row for each point: inner products of these are kernel values.");
     m.def("block", &block, nb::arg("a"), nb::arg("b"), nb::arg("n_threads") = 1);
     m.def("symmetric_apply", &symmetric_apply, nb::arg("a"), nb::arg("weights"), nb::arg("n_threads") = 1,
           nb::arg("cache_bytes") = 0);

@@ -170,9 +170,9 @@ def test_scaled_starts_save_sweeps_and_literal_ones_do_not() -> None:
 
 def test_few_support_vectors_make_larger_parts() -> None:
     X, y = rows_and_labels(24_000, noise=0.3)
-    clear = SODMClassifier(random_state=0, lam=1e5).fit(X, y)
+    clear = SODMClassifier(regions=None, random_state=0, lam=1e5).fit(X, y)
     X, y = rows_and_labels(24_000, noise=2.0)
-    blurred = SODMClassifier(random_state=0, lam=1e2).fit(X, y)
+    blurred = SODMClassifier(regions=None, random_state=0, lam=1e2).fit(X, y)
     parts = [machine.history_[0]["n_partitions"] for machine in (clear, blurred)]
     assert parts == [4, 12]
     assert len(clear.support_) < 0.4 * 24_000 < 0.8 * 24_000 < len(blurred.support_)
@@ -488,3 +488,12 @@ def test_early_prediction_asks_the_nearest_cluster(fit_intercept: bool) -> None:
         np.testing.assert_allclose(
             machine.decision_function(X[own]), alone.decision_function(X[own]), atol=0.1
         )
+
+
+def test_parts_of_hinge_machines_are_solved_whatever_their_size() -> None:
+    """Parts of more than 1,536 rows are solved in parts themselves, from a machine that has nothing yet."""
+    rng = np.random.RandomState(0)
+    X = rng.randn(6000, 3)
+    y = X[:, 0] + 0.3 * rng.randn(len(X)) > 0
+    machine = SODMClassifier(loss="hinge", n_partitions=2, gamma=0.5, lam=1e3, random_state=0).fit(X, y)
+    assert machine.score(X, y) > 0.85 and machine.history_[0]["n_iter"] > 0

@@ -205,6 +205,8 @@ class Descent {
                                                      : std::min(options_.max_iter, kFirstSweeps);
             if (first > 0)
                 machine.iterations = sweep(rows, loss_, 1e-14, first, random, threads_, worker, alone, look);
+            else
+                assess(machine, problem_.weights, loss_);  // it may have been started at its solution
             if (!in_parts || finished(machine)) return;
             // Parts that have as many rows as there are count as a sweep.
             const auto of_sweep = static_cast<int>((n_ + kPart - 1) / kPart);

@@ -146,6 +146,7 @@ class Newton final : public ActiveNewton::Impl {
         std::shared_ptr<const RowFactor<T>> factor;
         std::vector<std::int8_t> side;
         bool in_double = false;  // single precision was not enough
+        bool hard = false;       // nor were as many products as a factor costs
     };
 
     Problem& at(int j) { return problems[static_cast<std::size_t>(j)]; }
@@ -220,16 +221,23 @@ class Newton final : public ActiveNewton::Impl {
 
     // ------------------------------------------------------------------------------------------ systems
 
-    // Whether a factor for so many rows in play, serving so many problems, costs less than the products that
-    // would do without it.
-    bool factor_pays(Index n_active, std::size_t shared_by) const {
-        if (rows_.view.sparse) return false;
+    // Whether there may be a factor for so many rows in play.
+    bool factor_fits(Index n_active) const {
         const Index size = std::min(n_active, width);
         const double memory = static_cast<double>(size) * static_cast<double>(size) * 2;  // half of floats
-        if (size > kLargestFactor || memory * static_cast<double>(problems.size()) > kFactorMemory)
-            return false;
-        return factor_cost(n_active, width) <=
-               kUsualProducts * static_cast<double>(shared_by) * 2 * static_cast<double>(n_active * width);
+        return !rows_.view.sparse && size <= kLargestFactor &&
+               memory * static_cast<double>(problems.size()) <= kFactorMemory;
+    }
+
+    // What it costs, in products that do without it.
+    double products_of_factor(Index n_active) const {
+        return factor_cost(n_active, width) / (2 * static_cast<double>(n_active * width));
+    }
+
+    // Whether a factor that serves so many problems costs less than the products that would do without it.
+    bool factor_pays(Index n_active, std::size_t shared_by) const {
+        return factor_fits(n_active) &&
+               products_of_factor(n_active) <= kUsualProducts * static_cast<double>(shared_by);
     }
 
     std::shared_ptr<const RowFactor<T>> make_factor(const Problem& p, bool in_double,
@@ -254,7 +262,7 @@ class Newton final : public ActiveNewton::Impl {
         if (gram_.empty() && n < width && n <= kLargestFactor)
             gram_ = row_gram(list_, n, width, rows_.bias, crew);
         const auto factor = make_factor(at(which[0]), false, crew);
-        for (const int j : which) made_[static_cast<std::size_t>(j)] = {factor, at(j).side, false};
+        for (const int j : which) made_[static_cast<std::size_t>(j)] = {factor, at(j).side, false, false};
     }
 
     // Returns how many products with all rows this is worth.
@@ -268,9 +276,12 @@ class Newton final : public ActiveNewton::Impl {
                 p.direction[static_cast<std::size_t>(k)] = -p.gradient[static_cast<std::size_t>(k)];
             return 0;
         }
-        const bool pays = factor_pays(m, 1);
+        // A system that has taken more products than a factor costs is no usual one, and those after it are
+        // like it.
+        const bool fits = factor_fits(m), pays = factor_pays(m, 1) || (fits && made.hard);
         bool fresh = false;
         int patience = kMaxProducts;
+        if (fits && !pays) patience = std::min(patience, static_cast<int>(products_of_factor(m)));
         if (made.factor) {
             Index changed = 0;
             for (std::size_t i = 0; i < p.side.size(); ++i) changed += p.side[i] != made.side[i];
@@ -293,7 +304,8 @@ class Newton final : public ActiveNewton::Impl {
         if (!made.factor && pays) make();
         int products = 0;
         bool solved = solve(p, made, goal, patience, crew, products);
-        if (!solved && !fresh && pays) {
+        if (!solved && !fresh && fits) {
+            made.hard |= !pays;
             make();
             solved = solve(p, made, goal, kMaxProducts, crew, products);
         }

@@ -56,6 +56,13 @@ class Points:
     def sparse(self) -> bool:
         """Whether they are laid out as sparse rows."""
 
+def inverse_of_lower(matrix: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], n_threads: int = 1) -> NDArray[numpy.float64]: ...
+
+def features(landmarks: Points, x: Points, inverse: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], n_threads: int = 1) -> NDArray:
+    """
+    F(x) = inverse k(landmarks, x), a row for each point: inner products of these are kernel values.
+    """
+
 def block(a: Points, b: Points, n_threads: int = 1) -> NDArray[numpy.float64]: ...
 
 def symmetric_apply(a: Points, weights: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], n_threads: int = 1, cache_bytes: int = 0) -> NDArray[numpy.float64]: ...

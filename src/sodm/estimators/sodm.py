@@ -31,8 +31,10 @@ class SODMClassifier(PilotedTreeClassifier):
 
     First machines of few rows, averaged; then the space is divided into regions, and in each of them a
     machine of its own rows corrects what the average says there. Rows are decided by the nearest region, on
-    a border by two of them. Where a trial on rows held out finds no region better than an average of parts,
-    and with ``regions=None``, the machine is Algorithm 1 of the paper:
+    a border by two of them. Where the kernel is so smooth that a few hundred landmarks carry it, and a trial
+    on rows held out finds regions no better, the machine is the best one in the span of these landmarks,
+    learnt from all rows. Where neither is better than an average of parts, and with ``regions=None``, it is
+    Algorithm 1 of the paper:
 
     The rows are divided into parts that look like the whole (strata around landmarks in feature space, each
     dealt to all parts), the parts are solved side by side, and the machine is the average of theirs. Then
@@ -52,10 +54,10 @@ class SODMClassifier(PilotedTreeClassifier):
         rows otherwise, as far as the last levels tell, and the objective agrees. 0 goes on to `branching`
         parts.
     regions : int, "auto" or None, default="auto"
-        So many regions; "auto" decides by rows held out whether there are any, and how large they are; None
-        is Algorithm 1 of the paper. "auto" looks for none where a number of parts, `refine` or `budget` is
-        asked for, with a linear, precomputed or callable kernel, nor in 10,000 rows or fewer, which are
-        solved exactly.
+        So many regions; "auto" decides by rows held out whether there are any, or landmarks, or neither;
+        None is Algorithm 1 of the paper. "auto" looks for none where a number of parts, `refine` or
+        `budget` is asked for, with a linear, precomputed or callable kernel, nor in 10,000 rows or fewer,
+        which are solved exactly.
 
     Attributes
     ----------
@@ -63,7 +65,7 @@ class SODMClassifier(PilotedTreeClassifier):
         One record for each level: n_partitions, n_rows, n_support, n_iter, violation, objective and gap of
         the problem of all rows (`estimated` says if from a sample), changed, n_kernel_evaluations, accuracy
         on `eval_set`, and seconds by what they were spent on.
-    stop_reason_ : {"regions", "exact", "decisions", "tolerance", "last level", "time limit"}
+    stop_reason_ : {"regions", "landmarks", "exact", "decisions", "tolerance", "last level", "time limit"}
         Which rule ended the training.
 
     Notes
@@ -73,7 +75,9 @@ class SODMClassifier(PilotedTreeClassifier):
     feature_names_in_. `n_iter_` and `violation_` are those of the worst part of the last level; `dual_gap_`
     and `objective_` those of the problem of all rows, estimated from a sample unless `stop_reason_` is
     "exact". With regions, `dual_gap_` is that of the worst region, `objective_` the sum over the regions,
-    `dual_coef_` has the coefficients of the averaged machine alone, and `history_` one record.
+    `dual_coef_` has the coefficients of the averaged machine alone, and `history_` one record. With
+    landmarks these are the support vectors, `dual_gap_` and `objective_` are those of all rows in their
+    span, and `violation_` is what is left of the gradient.
 
     Examples
     --------

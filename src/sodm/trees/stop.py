@@ -7,6 +7,7 @@ time limit   the time is up; the machine of the last finished level is returned
 last level   there is nothing left to merge
 exact        the problem of all rows was solved
 regions      all regions were solved (see `two_scale`)
+landmarks    the problem was solved in the span of landmarks (see `span`)
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from sodm.trees.merge import levels_above
 from sodm.trees.probe import Reading
 
 TOLERANCE, DECISIONS, TIME, LAST, EXACT = "tolerance", "decisions", "time limit", "last level", "exact"
-REGIONS = "regions"
+REGIONS, LANDMARKS = "regions", "landmarks"
 
 # The objective of an averaged machine falls from level to level; while it is further than this share from the
 # best that is known or to be expected, levels still have something to learn, even if no decision of the probe

@@ -1,7 +1,8 @@
-"""Regions or parts: tried on a few regions, with rows held out that none of them has seen.
+"""Regions or not: tried on a few regions, with rows held out that none of them has seen.
 
-Two machines decide the same held-out rows: the average of some parts (where Algorithm 1 begins), and regions.
-Where truth is smooth and noisy the average is the better machine, and goes on to learn from level to level.
+Two machines decide the same held-out rows: regions, and what is taken where they are not better. That is the
+machine of landmarks where these carry the problem (see `sodm.trees.landmarks`), else the average of some
+parts (where Algorithm 1 begins). Where truth is smooth and noisy regions are the worse machine.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from sodm.training.context import Context
 from sodm.trees.local import LocalSolver, decide
 from sodm.trees.memory import most_needed, part_share
 from sodm.trees.probe import classes_of
+from sodm.trees.span import Span
 
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
@@ -67,6 +69,22 @@ class Base:
         return cls(rows, coefficients, {"base_rows": problem.rows[rows], "base_coef": coefficients})
 
 
+@dataclass(frozen=True)
+class Verdict:
+    """What came of a trial.
+
+    Attributes
+    ----------
+    regions : bool
+        Whether regions are wanted.
+    w : ndarray or None
+        The machine of landmarks, without the rows that were held out.
+    """
+
+    regions: bool
+    w: Array | None = None
+
+
 class Trial:
     """What is tried before regions are solved; nothing of it depends on threads or clocks."""
 
@@ -97,15 +115,23 @@ class Trial:
         coefficients = np.hstack([piece for _, piece in pieces]) / len(pieces)
         return Base.of(self.problem, rows, coefficients)
 
-    def finds_regions(self, places: Places) -> bool:
-        """Whether regions are the better machine."""
+    def finds_regions(self, places: Places, span: Span | None) -> Verdict:
+        """Whether regions are the better machine; against that of landmarks, if there are any."""
         regions = self._regions(places)
         held = [own for _, own in regions]
         self.held = np.concatenate(held)
         block = Table(self.problem.rows, self.problem.signs, self.problem.weights).take(self.held)
-        averaged = self._draw(PARTS, PART_ROWS)
         here = [np.arange(first, last) for first, last in pairwise(np.cumsum([0, *map(len, held)]))]
         by_regions = self._good(self._local([rows for rows, _ in regions], here, block), block)
+        if span is None:
+            return Verdict(self._beats_parts(by_regions, block))
+        w = span.start(self.held)
+        values = decide(self.kernel, block, span.landmarks.points, span.landmarks.coefficients(w))
+        return Verdict(_gain(by_regions, self._good(values, block)) > 0, w)
+
+    def _beats_parts(self, by_regions: Array, block: Block) -> bool:
+        """Whether the held-out rows are decided better than by the average of some parts."""
+        averaged = self._draw(PARTS, PART_ROWS)
         parts, gain = np.zeros_like(block.signs), 0.0
         for first, last in ((0, FIRST), (FIRST, PARTS)):  # the first ones may tell enough
             tasks = [

@@ -8,8 +8,9 @@ tell. In each region r (a cell, see `sodm.problem.cells`, with the rows on its b
 W being the weight of all rows, so that the ridge W (1-theta)^2 / lam is that of the problem of all rows. The
 machine is f0 plus what the region says; on a border two regions are blended.
 
-Whether that is better than the average of parts (Algorithm 1) is tried first, on some regions with rows held
-out, see `sodm.trees.trial`.
+Whether that is better is tried first, on some regions with rows held out, see `sodm.trees.trial`: better than
+the machine of landmarks where the kernel is so smooth that few of them carry it (`sodm.trees.landmarks`),
+else better than the average of parts (Algorithm 1).
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from sodm.engines.threads import ThreadEngine
 from sodm.partition.cells import find_cells
 from sodm.problem.cells import Cells, Places, places_of
 from sodm.problem.evaluator import KernelEvaluator
+from sodm.problem.losses import OdmLoss
 from sodm.problem.problem import Problem
 from sodm.problem.row_types import Rows
 from sodm.solvers.result import SolveResult
@@ -35,11 +37,13 @@ from sodm.training.context import Context
 from sodm.training.local_machines import LocalMachines
 from sodm.training.trained import Trained
 from sodm.trees.history import Record, Seconds, Summary, plain
+from sodm.trees.landmarks import Landmarks
 from sodm.trees.local import LocalSolver
 from sodm.trees.memory import most_needed, part_share
 from sodm.trees.pilot import EXACT_ROWS
 from sodm.trees.region_checkpoint import RegionCheckpoint
-from sodm.trees.stop import REGIONS, TIME
+from sodm.trees.span import Span
+from sodm.trees.stop import LANDMARKS, REGIONS, TIME
 from sodm.trees.tree import Tree
 from sodm.trees.trial import REGION_ROWS, Base, Trial
 
@@ -103,10 +107,13 @@ class _Training:
         places = places_of(table)
         seconds.partition = time.perf_counter() - began
         began = time.perf_counter()
-        base = self._base(places)
-        if base is None:  # parts that look like the whole do as well or better
-            return self.tree.train(problem, self._what_is_left())
+        choice = self._choose(places)
         seconds.pilot = time.perf_counter() - began
+        if isinstance(choice, tuple):
+            return self._of_landmarks(*choice, seconds)
+        if choice is None:  # parts that look like the whole do as well or better
+            return self.tree.train(problem, self._what_is_left())
+        base = choice
         groups = places.by_cell()
         members = [rows for _, rows, _ in groups]
         cells = Cells(cells.centres[[cell for cell, _, _ in groups]])
@@ -117,19 +124,82 @@ class _Training:
         seconds.engine = self.engine.overhead - lost
         return self._trained(cells, members, base, results, seconds)
 
-    def _base(self, places: Places) -> Base | None:
-        """f0; None if the trial finds that regions are not wanted."""
+    def _choose(self, places: Places) -> Base | tuple[Span, Array] | None:
+        """f0 of regions, or what is better: landmarks with w to start from, or None for Algorithm 1."""
         saved = self.checkpoint.base() if self.checkpoint else None
         if saved is not None:
             return Base.of(self.problem, *saved)
         trial = Trial(self.problem, self.context, self.engine, self.solver, self.total)
         if self.machine.regions is None:
             self._tell("trial", self.n)
-            if not trial.finds_regions(places):
-                return None
+            span = self._span()
+            verdict = trial.finds_regions(places, span)
+            if not verdict.regions:
+                return None if span is None or verdict.w is None else (span, verdict.w)
         if self.checkpoint:
             self.checkpoint.save_base(trial.base.rows, trial.base.coefficients)
         return trial.base
+
+    def _span(self) -> Span | None:
+        """What landmarks can tell, if they carry the problem."""
+        problem = self.problem
+        if not isinstance(problem.loss, OdmLoss) or problem.offset is not None:
+            return None
+        landmarks = Landmarks.choose(problem, self.context.evaluator(problem.kernel), self.context.seed)
+        if not landmarks.carry:
+            return None
+        return Span(problem, self.context, self.engine, landmarks, self.tree.tol)
+
+    def _of_landmarks(self, span: Span, w: Array, seconds: Seconds) -> Trained:
+        """The machine in the span of landmarks."""
+        problem, rows, began = self.problem, span.landmarks.rows, time.perf_counter()
+        limit = self._what_is_left().time_limit
+        found = span.solve(w, limit)
+        seconds.solve = time.perf_counter() - began
+        duals = np.zeros_like(problem.signs)
+        duals[:, rows] = problem.signs[:, rows] * span.landmarks.coefficients(found.w)
+        in_time = bool(np.all(found.converged)) or limit is None
+        result = SolveResult(
+            duals=duals,
+            decision=np.zeros((len(duals), 0)),
+            objective=found.objective,
+            gap=found.gap,
+            violation=found.gradient,
+            n_iter=found.n_iter,
+            converged=found.converged,
+            solver=f"{found.solver}, {len(rows)} landmarks",
+            n_kernel_evaluations=self.n * len(rows),
+            kernel_seconds=0.0,
+            ridge_shift=0.0,
+            precision=self.context.precision,
+        )
+        others = self.context.evaluation
+        record = Record(
+            level=0,
+            n_partitions=1,
+            n_rows=self.n,
+            n_support=len(rows),
+            n_iter=int(found.n_iter.max()),
+            mean_iter=float(found.n_iter.mean()),
+            violation=float(found.gradient.max()),
+            objective=plain(found.objective),
+            gap=plain(found.gap),
+            estimated=False,
+            changed=None,
+            n_kernel_evaluations=result.n_kernel_evaluations,
+            seconds=seconds,
+            elapsed=time.monotonic() - self.began,
+            part_seconds=[seconds.solve],
+            accuracy=None
+            if others is None
+            else others.accuracy(problem, self.context.evaluator(problem.kernel), duals),
+        )
+        return Trained(
+            result=result,
+            classes=problem.classes,
+            history=[record.as_dict()],
+            stop_reason=LANDMARKS if in_time else TIME,
+        )
 
     def _what_is_left(self) -> Context:
         """The context for what comes after the trial."""

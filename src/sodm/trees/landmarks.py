@@ -1,0 +1,102 @@
+"""A machine of few landmarks that learns from all rows.
+
+Where the kernel is smooth, few rows span nearly all that it can tell apart. With landmarks z_1..z_m, chosen
+by pivoted Cholesky, K(z, z) = L L', every row has m features F(x) = L^-1 k(z, x), and
+
+    k(x, y) = <F(x), F(y)> + a rest that is k(x, x) - |F(x)|^2 at most.
+
+So the machine of all rows is a linear one on these features, solved by Newton's method (Williams and Seeger
+2001; Falkon, Rudi et al. 2017, has the same problem), in a time that grows with the rows::
+
+    min_w  1/2 |w|^2 + lam / (2 W (1-theta)^2) sum_i s_i loss( y_i <w, F(x_i)> ),
+    f = sum_j a_j k(z_j, .),   a = L^-T w
+
+The rest stands beside the ridge W (1-theta)^2 / lam on the diagonal of the dual problem: where it is a small
+share of that, nothing is lost by leaving it out. That is when landmarks *carry* a problem.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sodm import _core
+from sodm.engines.base import Arrays
+from sodm.problem.evaluator import KernelEvaluator
+from sodm.problem.problem import Problem
+from sodm.problem.row_types import Rows
+
+Array = NDArray[np.float64]
+Index = NDArray[np.intp]
+
+POOL = 4096  # rows that landmarks are chosen from
+MOST, BY_ROOT = 950, 4.0  # landmarks at the most, and times the root of the number of rows
+# Shares of the ridge: landmarks are added until no row of the pool has a larger rest than the first; they
+# carry the problem if the mean rest is no larger than the second. Settled on a9a, susy-subset, cod-rna and
+# ijcnn1, see docs/regions.md.
+ENOUGH, CARRIES = 3e-3, 0.05
+
+
+@dataclass(frozen=True)
+class Landmarks:
+    """Rows in whose span a machine is looked for.
+
+    Attributes
+    ----------
+    rows : ndarray of int
+        Their numbers.
+    points : ndarray or CSR matrix
+        The rows.
+    inverse : ndarray, shape (m, m)
+        L^-1, K(z, z) = L L'.
+    rest : float
+        The mean of k(x, x) - |F(x)|^2, over the ridge.
+    """
+
+    rows: Index
+    points: Rows
+    inverse: Array
+    rest: float
+
+    @classmethod
+    def choose(cls, problem: Problem, kernel: KernelEvaluator, seed: int) -> Landmarks:
+        """As many as the rows of a sample ask for."""
+        n, total = len(problem.weights), float(problem.weights.sum())
+        pool = np.sort(np.random.RandomState(seed).permutation(n)[:POOL])
+        rows = problem.rows[pool]
+        ridge = 1 / problem.loss.scale(total)
+        tolerance = ENOUGH * ridge / float(np.max(kernel.diag(rows)))
+        most = min(MOST, int(BY_ROOT * np.sqrt(n)))
+        pivots, residual, factor = _core.pivoted_cholesky(
+            kernel.source(rows), most, tolerance=tolerance, return_factor=True, n_threads=kernel.n_threads
+        )
+        assert factor is not None  # it was asked for
+        lower = np.ascontiguousarray(factor[pivots], dtype=np.float64)
+        inverse = _core.inverse_of_lower(lower, kernel.n_threads)
+        return cls(pool[pivots], rows[pivots], inverse, float(residual.mean() / ridge))
+
+    @property
+    def carry(self) -> bool:
+        """Whether hardly anything is lost."""
+        return self.rest <= CARRIES
+
+    def features(self, kernel: KernelEvaluator, X: Rows) -> NDArray[Any]:
+        """F of some rows, shape (n, m), in the precision of the kernel."""
+        points = kernel.points(self.points)
+        return _core.features(points, kernel.points(X, like=points), self.inverse, kernel.n_threads)
+
+    def coefficients(self, w: Array) -> Array:
+        """Those of f, L^-T w, shape (n_problems, m); without BLAS, whose threads change bits."""
+        return np.einsum("pk,kj->pj", w, self.inverse)
+
+    @property
+    def message(self) -> Arrays:
+        """They, as tasks take them."""
+        return {"landmarks": self.rows, "points": self.points, "inverse": self.inverse, "rest": self.rest}
+
+    @classmethod
+    def of_message(cls, message: Arrays) -> Landmarks:
+        return cls(message["landmarks"], message["points"], message["inverse"], message["rest"])

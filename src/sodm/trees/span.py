@@ -1,0 +1,193 @@
+"""Training in the span of landmarks: the linear problem on their features, see `sodm.trees.landmarks`.
+
+Features are made of a sample of the rows, and its machine is found by Newton's method. It is nearly that of
+all rows, and so is its Hessian: with that one the steps on all rows need no more than gradients,
+
+    sum_i g_i y_i F(x_i) = L^-1 K(z, X) (g y),
+
+products with kernel values that are never stored; in double precision, for what is large in L^-1 takes the
+digits of single precision. Each step leaves of the gradient about the share by which the two Hessians differ,
+the root of m over the rows of the sample.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sodm import _core
+from sodm.engines.base import Arrays, Block, Engine, Part, Slot
+from sodm.problem.evaluator import KernelEvaluator
+from sodm.problem.kernels import Kernel
+from sodm.problem.linear import Curvature, LinearProblem, MemoryRows, RowSums, Sums
+from sodm.problem.losses import OdmLoss
+from sodm.problem.problem import Problem
+from sodm.solvers.linear_newton import newton
+from sodm.solvers.linear_result import History, LinearResult
+from sodm.training.context import Context
+from sodm.trees.landmarks import Landmarks
+from sodm.trees.local import decide
+
+Array = NDArray[np.float64]
+Index = NDArray[np.intp]
+
+KEPT = 2**29  # bytes of the features of the sample
+FIRST_ROWS, FIRST_PER_LANDMARK = 2000, 4  # of it, to begin with
+PASS_ROWS = 32_768  # rows of a task of a pass over all rows
+MAX_STEPS = 100
+COARSE_TOL = 1e-2
+NONE = np.zeros(0, dtype=np.intp)
+
+
+class Span:
+    """Machines of a problem in the span of landmarks.
+
+    Attributes
+    ----------
+    sample : ndarray of int
+        The rows that have features: all of them, if they are few.
+    """
+
+    def __init__(
+        self, problem: Problem, context: Context, engine: Engine, landmarks: Landmarks, tol: float
+    ) -> None:
+        self.problem, self.context, self.engine, self.tol = problem, context, engine, tol
+        self.landmarks, self.kernel = landmarks, context.evaluator(problem.kernel)
+        n, value = len(problem.weights), 4 if context.precision == "single" else 8
+        size = KEPT // (value * len(landmarks.rows))
+        self.sample = np.arange(n)
+        if n > size:
+            self.sample = np.sort(np.random.RandomState(context.seed).permutation(n)[:size])
+
+    @cached_property
+    def features(self) -> NDArray[Any]:
+        """Those of the sample."""
+        rows = self.problem.rows
+        whole = len(self.sample) == rows.shape[0]
+        return self.landmarks.features(self.kernel, rows.gather() if whole else rows[self.sample])
+
+    def start(self, held: Index) -> Array:
+        """w of the sample without the rows that are held out, to a coarse tolerance."""
+        kept = self._kept(held)
+        w = np.zeros((len(self.problem.signs), len(self.landmarks.rows)))
+        step = kept.n // max(FIRST_ROWS, FIRST_PER_LANDMARK * len(self.landmarks.rows))
+        if step > 1:  # a few of its rows tell nearly where it is
+            w = self._solve(kept.every(step), w, COARSE_TOL, History(progress=self._watch)).w
+        return self._solve(kept, w, COARSE_TOL, History(progress=self._watch)).w
+
+    def solve(self, start: Array, time_limit: float | None) -> LinearResult:
+        """The machine of all rows, from the w that is given."""
+        kept, history = self._kept(NONE), History(progress=self._watch, time_limit=time_limit)
+        if len(self.sample) == len(self.problem.weights):
+            return self._solve(kept, start, self.tol, history)
+        return self._solve(PassRows(self, kept, start), start, self.tol, history)
+
+    def _kept(self, held: Index) -> MemoryRows:
+        """The sample without the rows that are held out: they weigh nothing."""
+        problem, weights = self.problem, self.problem.weights.copy()
+        weights[held] = 0.0
+        codes, positive = problem.codes[self.sample].astype(np.int32), positive_classes(len(problem.signs))
+        of_problem = positive, problem.loss, 0.0, self.context.n_threads
+        return MemoryRows(self.features, codes, weights[self.sample], *of_problem)
+
+    def _solve(self, rows: RowSums, start: Array, tol: float, history: History) -> LinearResult:
+        problem = LinearProblem(rows, len(self.problem.signs), self.problem.loss)
+        return newton(problem, start, tol=tol, max_iter=MAX_STEPS, history=history, use_coarse=False)
+
+    def _watch(self, record: dict[str, Any]) -> None:
+        """Between steps: whoever wants to end the training is heard."""
+        if self.context.stop is not None and self.context.stop.stopped:
+            raise _core.Interrupted()
+        if self.context.progress is not None:
+            self.context.progress({**record, "stage": "landmarks", "rows": len(self.problem.weights)})
+
+
+def positive_classes(n_problems: int) -> NDArray[np.int32]:
+    """The positive class of each problem: the second of two, or each in its turn against the rest."""
+    return np.arange(n_problems, dtype=np.int32) if n_problems > 1 else np.array([1], dtype=np.int32)
+
+
+class PassRows:
+    """All rows, with the curvature of a sample of them: a `RowSums`."""
+
+    def __init__(self, span: Span, kept: MemoryRows, w: Array) -> None:
+        problem, landmarks = span.problem, span.landmarks
+        rows = np.arange(len(problem.weights))
+        self.width, self.weight = len(landmarks.rows), float(problem.weights.sum())
+        self._engine, self._stop = span.engine, span.context.stop
+        self._parts = np.array_split(rows, -(-len(rows) // PASS_ROWS))
+        assert isinstance(problem.loss, OdmLoss)
+        self._task = GradientSums(problem.kernel, problem.loss)
+        self._landmarks = landmarks
+        more = self.weight / kept.weight  # rows that each one of the sample stands for
+        self._at_zero = kept.gradient_at_zero() * more
+        kept.start("gram")
+        curvature = kept.evaluate(range(len(w)), w).curvature
+        assert curvature is not None
+        self._curvature = curvature * more
+
+    def start(self, curvature: Curvature) -> None:
+        """There is only one."""
+
+    def evaluate(self, problems: Sequence[int], w: Array) -> Sums:
+        told = {
+            "points": self._landmarks.points,
+            "coefficients": self._landmarks.coefficients(w),
+            "problems": np.array(problems),
+        }
+        parts = [Part(index, told) for index in self._parts]
+        loss, slopes = np.zeros(len(w)), np.zeros((len(w), self.width))
+        for result in self._engine.map(self._task, parts, None, self._stop):
+            assert result is not None  # there is no deadline
+            loss += result["loss"]
+            slopes += result["slopes"]
+        gradient = np.einsum("kj,pj->pk", self._landmarks.inverse, slopes)
+        return Sums(loss, gradient, self._curvature[list(problems)])
+
+    def gradient_at_zero(self) -> Array:
+        return self._at_zero
+
+    def gram_pays(self) -> bool:
+        return True
+
+    def gram_in_single(self) -> bool:
+        return False
+
+    def times(self, problems: Sequence[int], v: Array) -> Array:
+        return np.einsum("pij,pj->pi", self._curvature[list(problems)], v)
+
+    def coarse(self) -> None:
+        return None
+
+    def steppable(self) -> None:
+        return None
+
+    def long_rows(self) -> None:
+        return None
+
+    def in_memory(self) -> None:
+        return None
+
+
+@dataclass(frozen=True)
+class GradientSums:
+    """The task of a pass: the loss of its rows, and K(z, X) times half its derivative by f."""
+
+    kernel: Kernel
+    loss: OdmLoss
+
+    def __call__(self, block: Block, message: Arrays, slot: Slot) -> Arrays:
+        kernel = KernelEvaluator(self.kernel, "double", slot.n_threads)
+        signs = block.signs[message["problems"]]
+        margins = signs * decide(kernel, block, message["points"], message["coefficients"])
+        below, above = self.loss.excess(margins)
+        by_f = block.weights * signs * (self.loss.upsilon * above - below)
+        return {
+            "loss": np.sum(block.weights * (below**2 + self.loss.upsilon * above**2), axis=1),
+            "slopes": kernel.apply(message["points"], block.rows, by_f.T).T,
+        }

@@ -1,0 +1,212 @@
+"""Machines in the span of landmarks: features that make a kernel linear, and training on them."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import sodm
+from sodm import ODMClassifier, SODMClassifier, _core
+from sodm.engines.base import Table
+from sodm.engines.threads import ThreadEngine
+from sodm.model.onnx import to_onnx
+from sodm.problem.kernels import Kernel
+from sodm.problem.losses import OdmLoss
+from sodm.problem.problem import Problem
+from sodm.training.context import Context
+from sodm.trees import landmarks, span
+from sodm.trees.landmarks import Landmarks
+from sodm.trees.span import Span
+
+SETTINGS = {"gamma": 0.03, "lam": 2e4, "random_state": 0}
+
+
+def noisy(n: int, seed: int, classes: int = 2) -> tuple[np.ndarray, np.ndarray]:
+    """Smooth and noisy: no row tells much about its neighbours."""
+    rng = np.random.RandomState(seed)
+    X = rng.randn(n, 8)
+    scores = X[:, :classes] + 1.5 * rng.randn(n, classes)
+    return X.astype(np.float32), scores.argmax(axis=1)
+
+
+@pytest.fixture(scope="module")
+def machine() -> SODMClassifier:
+    return SODMClassifier(**SETTINGS).fit(*noisy(12_000, 0))
+
+
+def problem_of(X: np.ndarray, y: np.ndarray, lam: float = 1e3) -> Problem:
+    signs = np.where(y == 1, 1.0, -1.0)[None, :]
+    return Problem(X, signs, np.ones(len(y)), Kernel("rbf", gamma=0.03), OdmLoss(lam, 0.5, 0.6))
+
+
+# ------------------------------------------------------------------------------------------------- the core
+
+
+@pytest.mark.parametrize("n", [1, 5, 64, 65, 200])
+def test_inverses_of_lower_triangular_matrices(n: int) -> None:
+    lower = np.tril(np.random.RandomState(n).randn(n, n)) + 2 * n * np.eye(n)
+    inverse = _core.inverse_of_lower(lower + np.triu(np.ones((n, n)), 1))  # what is above is not looked at
+    np.testing.assert_allclose(inverse @ lower, np.eye(n), atol=1e-10)
+    assert np.array_equal(np.triu(inverse, 1), np.zeros((n, n)))
+    assert np.array_equal(inverse, _core.inverse_of_lower(lower, 3))
+
+
+@pytest.mark.parametrize("twice", [False, True], ids=["single", "double"])
+@pytest.mark.parametrize("m", [1, 31, 32, 33, 300])
+def test_features_are_the_product(m: int, twice: bool) -> None:
+    rng = np.random.RandomState(m)
+    Z, X = rng.rand(m, 3), rng.rand(150, 3)
+    inverse = np.tril(rng.randn(m, m))
+    function = _core.KernelFunction("rbf", 0.7)
+    z = _core.Points.dense(Z, function, twice)
+    x = _core.Points.dense(X, function, twice, like=z)
+    features = _core.features(z, x, inverse)
+    assert features.dtype == (np.float64 if twice else np.float32) and features.shape == (150, m)
+    expected = (inverse @ _core.block(z, x)).T
+    np.testing.assert_allclose(features, expected, rtol=0, atol=(1e-12 if twice else 2e-5) * np.sqrt(m))
+    assert np.array_equal(features, _core.features(z, x, inverse, 3))
+
+
+def test_a_matrix_that_does_not_fit_is_refused() -> None:
+    z = _core.Points.dense(np.zeros((3, 2)), _core.KernelFunction("rbf", 1.0))
+    with pytest.raises(ValueError, match="as large as there are landmarks"):
+        _core.features(z, z, np.eye(2))
+    with pytest.raises(ValueError, match="square"):
+        _core.inverse_of_lower(np.zeros((2, 3)))
+
+
+# ----------------------------------------------------------------------------------------------- landmarks
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix], ids=["dense", "sparse"])
+def test_inner_products_of_features_are_kernel_values_but_for_the_rest(
+    form: type, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(landmarks, "BY_ROOT", 1e3)
+    X, y = noisy(3000, 1)
+    problem = problem_of(form(X), y)
+    kernel = Context(precision="double").evaluator(problem.kernel)
+    found = Landmarks.choose(problem, kernel, 0)
+    features = found.features(kernel, form(X[:200]))
+    ridge = 3000 * 0.4**2 / 1e3
+    difference = np.abs(features @ features.T - kernel.block(form(X[:200]), form(X[:200])))
+    assert found.carry and len(found.rows) < 900
+    assert 0 < difference.max() <= landmarks.ENOUGH * ridge * 1.01
+    w = np.random.RandomState(0).randn(2, len(found.rows))
+    values = kernel.apply(form(X[:200]), found.points, found.coefficients(w).T)
+    np.testing.assert_allclose(values, features @ w.T, atol=1e-6 * np.abs(values).max())
+
+
+def test_a_narrow_kernel_is_not_carried() -> None:
+    problem = problem_of(np.random.RandomState(0).rand(3000, 10).astype(np.float32) * 10, np.arange(3000) % 2)
+    assert not Landmarks.choose(problem, Context().evaluator(problem.kernel), 0).carry
+
+
+def solve(problem: Problem, tol: float = 1e-6) -> tuple[Span, np.ndarray, object]:
+    context = Context(precision="double")
+    engine = ThreadEngine(2)
+    found = Landmarks.choose(problem, context.evaluator(problem.kernel), 0)
+    engine.keep(Table(problem.rows, problem.signs, problem.weights))
+    own = Span(problem, context, engine, found, tol)
+    result = own.solve(own.start(np.zeros(0, dtype=np.intp)), None)
+    return own, found.coefficients(result.w), result
+
+
+def test_with_enough_landmarks_it_is_the_exact_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(landmarks, "ENOUGH", 1e-7)
+    monkeypatch.setattr(landmarks, "BY_ROOT", 1e3)
+    X, y = noisy(2000, 2)
+    own, coefficients, result = solve(problem_of(X, y))
+    exact = ODMClassifier(gamma=0.03, lam=1e3, precision="double", tol=1e-8, fit_intercept=False).fit(X, y)
+    query = noisy(500, 3)[0]
+    values = own.kernel.apply(query, own.landmarks.points, coefficients.T)[:, 0]
+    assert result.gap.max() <= 1e-6
+    np.testing.assert_allclose(values, exact.decision_function(query), atol=2e-3)
+    np.testing.assert_allclose(result.objective[0], exact.objective_, rtol=1e-4)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_passes_over_all_rows_find_what_newton_finds_on_them(
+    classes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, y = noisy(9000, 4, classes)
+    signs = np.where(y == np.arange(classes)[:, None], 1.0, -1.0)[1 if classes == 2 else 0 :]
+    problem = Problem(X, signs, np.ones(len(y)), Kernel("rbf", gamma=0.1), OdmLoss(1e3, 0.5, 0.6))
+    _, kept, whole = solve(problem)
+    monkeypatch.setattr(span, "KEPT", 8 * 2000 * kept.shape[1])
+    monkeypatch.setattr(span, "PASS_ROWS", 700)
+    own, coefficients, result = solve(problem)
+    assert len(own.sample) == 2000
+    assert result.converged.all() and result.gap.max() <= 1e-6
+    np.testing.assert_allclose(result.objective, whole.objective, rtol=1e-6)
+    query = noisy(300, 5)[0]
+    values = [own.kernel.apply(query, own.landmarks.points, c.T) for c in (coefficients, kept)]
+    np.testing.assert_allclose(values[0], values[1], atol=2e-3)
+
+
+# ---------------------------------------------------------------------------------------------- the machine
+
+
+def test_smooth_and_noisy_rows_are_left_to_landmarks(machine: SODMClassifier) -> None:
+    query, answer = noisy(6000, 6)
+    exact = ODMClassifier(gamma=0.03, lam=2e4).fit(*noisy(12_000, 0))
+    assert machine.stop_reason_ == "landmarks" and len(machine.support_) < 600
+    assert np.all(machine.dual_gap_ <= 1e-3)
+    assert np.mean(machine.predict(query) != exact.predict(query)) < 0.02
+    assert machine.score(query, answer) > exact.score(query, answer) - 0.005
+    (record,) = machine.history_
+    assert record["n_rows"] == 12_000 and record["n_support"] == len(machine.support_)
+
+
+def test_threads_and_the_order_of_rows_change_nothing(machine: SODMClassifier) -> None:
+    X, y = noisy(12_000, 0)
+    query, order = noisy(500, 7)[0], np.random.RandomState(1).permutation(len(X))
+    for jobs, rows in ((1, np.arange(len(X))), (3, order)):
+        other = SODMClassifier(**SETTINGS, n_jobs=jobs).fit(X[rows], y[rows])
+        assert np.array_equal(other.decision_function(query), machine.decision_function(query))
+
+
+def test_it_is_saved_and_converted_like_any_machine(machine: SODMClassifier, tmp_path: Path) -> None:
+    query = noisy(500, 8)[0]
+    sodm.save(machine, tmp_path / "m.sodm")
+    assert np.array_equal(
+        sodm.load(tmp_path / "m.sodm").decision_function(query), machine.decision_function(query)
+    )
+    runtime = pytest.importorskip("onnxruntime")
+    to_onnx(machine, tmp_path / "m.onnx")
+    session = runtime.InferenceSession(str(tmp_path / "m.onnx"))
+    labels = session.run(None, {session.get_inputs()[0].name: query})[0]
+    assert np.mean(labels == machine.predict(query)) > 0.995
+
+
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_matrix], ids=["dense", "sparse"])
+def test_several_classes_weights_an_intercept_and_rows_to_look_at(make: type) -> None:
+    X, y = noisy(11_000, 9, classes=3)
+    weights = 1.0 + np.arange(len(X)) % 2
+    query, answer = noisy(2000, 10, classes=3)
+    fitted = SODMClassifier(fit_intercept=True, **SETTINGS)
+    fitted.fit(make(X), y, weights, eval_set=(make(query), answer))
+    assert fitted.stop_reason_ == "landmarks"
+    assert fitted.history_[0]["accuracy"] == fitted.score(make(query), answer) > 0.5
+    twice = SODMClassifier(fit_intercept=True, **SETTINGS)
+    twice.fit(make(np.concatenate([X, X[1::2]])), np.concatenate([y, y[1::2]]))
+    np.testing.assert_allclose(
+        twice.decision_function(make(query)), fitted.decision_function(make(query)), atol=1e-10
+    )
+
+
+def test_a_time_limit_is_kept() -> None:
+    X, y = noisy(60_000, 11)
+    began = time.monotonic()
+    limited = SODMClassifier(time_limit=0.0, **SETTINGS).fit(X, y)
+    assert time.monotonic() - began < 60 and limited.predict(X[:10]).shape == (10,)
+
+
+def test_hinge_has_no_landmarks() -> None:
+    X, y = noisy(11_000, 12)
+    fitted = SODMClassifier(loss="hinge", gamma=0.1, lam=2e3, random_state=0).fit(X, y)
+    assert fitted.stop_reason_ != "landmarks"
