@@ -15,7 +15,7 @@ import numpy as np
 from two_scale_fits import SETS, THETA, UPSILON, load
 
 ROWS, NEAR, TRAINED = 10_000, 2000, 1500
-FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)  # on gamma
+FACTORS = (0.25, 0.5, 0.7, 1.0, 1.4, 2.0, 4.0)  # on gamma
 RIDGES = (3.0, 1.0, 0.3, 0.1)  # factors on the ridge
 
 
