@@ -9,6 +9,7 @@
 #include "kernel/gram.hpp"
 #include "kernel/products.hpp"
 #include "kernel/rounding.hpp"
+#include "linear/landmark_pass.hpp"
 #include "module.hpp"
 #include "points.hpp"
 
@@ -160,6 +161,29 @@ nb::ndarray<nb::numpy> features(const Points& landmarks, const Points& x, Matrix
     });
 }
 
+// (loss, slopes) of `LandmarkSums`
+auto landmark_sums(const Points& landmarks, const Points& x, Matrix coefficients, Matrix signs,
+                   Vector weights, const OdmLoss& loss, int n_threads) {
+    const std::size_t problems = coefficients.shape(0), m = static_cast<std::size_t>(landmarks.n()),
+                      n = static_cast<std::size_t>(x.n());
+    if (!landmarks.twice() || !x.twice())
+        throw std::invalid_argument("points in double precision are needed");
+    if (coefficients.shape(1) != m || signs.shape(0) != problems || signs.shape(1) != n ||
+        weights.shape(0) != n)
+        throw std::invalid_argument("coefficients, signs and weights do not fit landmarks and rows");
+    LandmarkSums sums;
+    {
+        nb::gil_scoped_release nogil;
+        PythonMonitor monitor;
+        Threads threads(n_threads, &monitor);
+        const PointKernel<double> source(landmarks.kernel, *std::get<1>(landmarks.set), *std::get<1>(x.set));
+        sums = landmark_pass(source, static_cast<int>(problems), coefficients.data(), signs.data(),
+                             weights.data(), loss, threads);
+    }
+    return std::make_tuple(to_numpy(std::move(sums.loss), {problems}),
+                           to_numpy(std::move(sums.slopes), {problems, m}));
+}
+
 }  // namespace
 
 void bind_kernels(nb::module_& m) {
@@ -213,6 +237,9 @@ void bind_kernels(nb::module_& m) {
     m.def("features", &features, nb::arg("landmarks"), nb::arg("x"), nb::arg("inverse"),
           nb::arg("n_threads") = 1,
           "F(x) = inverse k(landmarks, x), a row for each point: inner products of these are kernel values.");
+    m.def("landmark_sums", &landmark_sums, nb::arg("landmarks"), nb::arg("x"), nb::arg("coefficients"),
+          nb::arg("signs"), nb::arg("weights"), nb::arg("loss"), nb::arg("n_threads") = 1,
+          "(sums of squared losses, K(landmarks, x) times half their derivative by f) of each problem.");
     m.def("block", &block, nb::arg("a"), nb::arg("b"), nb::arg("n_threads") = 1);
     m.def("symmetric_apply", &symmetric_apply, nb::arg("a"), nb::arg("weights"), nb::arg("n_threads") = 1,
           nb::arg("cache_bytes") = 0);

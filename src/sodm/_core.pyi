@@ -63,6 +63,11 @@ def features(landmarks: Points, x: Points, inverse: Annotated[NDArray[numpy.floa
     F(x) = inverse k(landmarks, x), a row for each point: inner products of these are kernel values.
     """
 
+def landmark_sums(landmarks: Points, x: Points, coefficients: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], signs: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], loss: OdmLoss, n_threads: int = 1) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
+    """
+    (sums of squared losses, K(landmarks, x) times half their derivative by f) of each problem.
+    """
+
 def block(a: Points, b: Points, n_threads: int = 1) -> NDArray[numpy.float64]: ...
 
 def symmetric_apply(a: Points, weights: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], n_threads: int = 1, cache_bytes: int = 0) -> NDArray[numpy.float64]: ...

@@ -12,6 +12,7 @@ the root of m over the rows of the sample.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -29,9 +30,12 @@ from sodm.problem.losses import OdmLoss
 from sodm.problem.problem import Problem
 from sodm.solvers.linear_newton import newton
 from sodm.solvers.linear_result import History, LinearResult
+from sodm.solvers.result import SolveResult
 from sodm.training.context import Context
+from sodm.training.trained import Trained
+from sodm.trees.history import Record, Seconds, plain
 from sodm.trees.landmarks import Landmarks
-from sodm.trees.local import decide
+from sodm.trees.stop import LANDMARKS, TIME
 
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
@@ -86,6 +90,67 @@ class Span:
         if len(self.sample) == len(self.problem.weights):
             return self._solve(kept, start, self.tol, history)
         return self._solve(PassRows(self, kept, start), start, self.tol, history)
+
+    def train(self, start: Array, time_limit: float | None, seconds: Seconds, began: float) -> Trained:
+        """The machine of all rows, with what is told of it.
+
+        Parameters
+        ----------
+        start : ndarray
+            w to start from.
+        time_limit : float or None
+            Seconds that are left.
+        seconds : Seconds
+            Spent before.
+        began : float
+            When training began, on the clock of `time.monotonic`.
+        """
+        problem, rows, now = self.problem, self.landmarks.rows, time.perf_counter()
+        found = self.solve(start, time_limit)
+        seconds.solve = time.perf_counter() - now
+        duals = np.zeros_like(problem.signs)
+        duals[:, rows] = problem.signs[:, rows] * self.landmarks.coefficients(found.w)
+        others = self.context.evaluation
+        accuracy = None if others is None else others.accuracy(problem, self.kernel, duals)
+        result = SolveResult(
+            duals=duals,
+            decision=np.zeros((len(duals), 0)),
+            objective=found.objective,
+            gap=found.gap,
+            violation=found.gradient,
+            n_iter=found.n_iter,
+            converged=found.converged,
+            solver=f"{found.solver}, {len(rows)} landmarks",
+            n_kernel_evaluations=len(problem.weights) * len(rows),
+            kernel_seconds=0.0,
+            ridge_shift=0.0,
+            precision=self.context.precision,
+        )
+        record = Record(
+            level=0,
+            n_partitions=1,
+            n_rows=len(problem.weights),
+            n_support=len(rows),
+            n_iter=int(found.n_iter.max()),
+            mean_iter=float(found.n_iter.mean()),
+            violation=float(found.gradient.max()),
+            objective=plain(found.objective),
+            gap=plain(found.gap),
+            estimated=False,
+            changed=None,
+            n_kernel_evaluations=result.n_kernel_evaluations,
+            seconds=seconds,
+            elapsed=time.monotonic() - began,
+            part_seconds=[seconds.solve],
+            accuracy=accuracy,
+        )
+        in_time = bool(np.all(found.converged)) or time_limit is None
+        return Trained(
+            result=result,
+            classes=problem.classes,
+            history=[record.as_dict()],
+            stop_reason=LANDMARKS if in_time else TIME,
+        )
 
     def _kept(self, held: Index) -> MemoryRows:
         """The sample without the rows that are held out: they weigh nothing."""
@@ -183,11 +248,14 @@ class GradientSums:
 
     def __call__(self, block: Block, message: Arrays, slot: Slot) -> Arrays:
         kernel = KernelEvaluator(self.kernel, "double", slot.n_threads)
-        signs = block.signs[message["problems"]]
-        margins = signs * decide(kernel, block, message["points"], message["coefficients"])
-        below, above = self.loss.excess(margins)
-        by_f = block.weights * signs * (self.loss.upsilon * above - below)
-        return {
-            "loss": np.sum(block.weights * (below**2 + self.loss.upsilon * above**2), axis=1),
-            "slopes": kernel.apply(message["points"], block.rows, by_f.T).T,
-        }
+        points = kernel.points(message["points"])
+        loss, slopes = _core.landmark_sums(
+            points,
+            kernel.points(block.rows, like=points),
+            message["coefficients"],
+            np.ascontiguousarray(block.signs[message["problems"]]),
+            block.weights,
+            self.loss.core(1.0),
+            slot.n_threads,
+        )
+        return {"loss": loss, "slopes": slopes}

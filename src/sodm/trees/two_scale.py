@@ -43,7 +43,7 @@ from sodm.trees.memory import most_needed, part_share
 from sodm.trees.pilot import EXACT_ROWS
 from sodm.trees.region_checkpoint import RegionCheckpoint
 from sodm.trees.span import Span
-from sodm.trees.stop import LANDMARKS, REGIONS, TIME
+from sodm.trees.stop import REGIONS, TIME
 from sodm.trees.tree import Tree
 from sodm.trees.trial import REGION_ROWS, Base, Trial
 
@@ -110,7 +110,8 @@ class _Training:
         choice = self._choose(places)
         seconds.pilot = time.perf_counter() - began
         if isinstance(choice, tuple):
-            return self._of_landmarks(*choice, seconds)
+            span, w = choice
+            return span.train(w, self._what_is_left().time_limit, seconds, self.began)
         if choice is None:  # parts that look like the whole do as well or better
             return self.tree.train(problem, self._what_is_left())
         base = choice
@@ -149,57 +150,6 @@ class _Training:
         if not landmarks.carry:
             return None
         return Span(problem, self.context, self.engine, landmarks, self.tree.tol)
-
-    def _of_landmarks(self, span: Span, w: Array, seconds: Seconds) -> Trained:
-        """The machine in the span of landmarks."""
-        problem, rows, began = self.problem, span.landmarks.rows, time.perf_counter()
-        limit = self._what_is_left().time_limit
-        found = span.solve(w, limit)
-        seconds.solve = time.perf_counter() - began
-        duals = np.zeros_like(problem.signs)
-        duals[:, rows] = problem.signs[:, rows] * span.landmarks.coefficients(found.w)
-        in_time = bool(np.all(found.converged)) or limit is None
-        result = SolveResult(
-            duals=duals,
-            decision=np.zeros((len(duals), 0)),
-            objective=found.objective,
-            gap=found.gap,
-            violation=found.gradient,
-            n_iter=found.n_iter,
-            converged=found.converged,
-            solver=f"{found.solver}, {len(rows)} landmarks",
-            n_kernel_evaluations=self.n * len(rows),
-            kernel_seconds=0.0,
-            ridge_shift=0.0,
-            precision=self.context.precision,
-        )
-        others = self.context.evaluation
-        record = Record(
-            level=0,
-            n_partitions=1,
-            n_rows=self.n,
-            n_support=len(rows),
-            n_iter=int(found.n_iter.max()),
-            mean_iter=float(found.n_iter.mean()),
-            violation=float(found.gradient.max()),
-            objective=plain(found.objective),
-            gap=plain(found.gap),
-            estimated=False,
-            changed=None,
-            n_kernel_evaluations=result.n_kernel_evaluations,
-            seconds=seconds,
-            elapsed=time.monotonic() - self.began,
-            part_seconds=[seconds.solve],
-            accuracy=None
-            if others is None
-            else others.accuracy(problem, self.context.evaluator(problem.kernel), duals),
-        )
-        return Trained(
-            result=result,
-            classes=problem.classes,
-            history=[record.as_dict()],
-            stop_reason=LANDMARKS if in_time else TIME,
-        )
 
     def _what_is_left(self) -> Context:
         """The context for what comes after the trial."""
