@@ -78,6 +78,17 @@ class Cells:
         """Where the rows of X are; of each row that depends on nothing but the row."""
         return places_of(self.look(X, n_threads))
 
+    def distances(self, X: Rows) -> NDArray[np.float64]:
+        """The number of the nearest cell of each row of X, and the squared distance of its centre."""
+        found = np.empty((X.shape[0], 2))
+        inner, norms = KernelEvaluator(Kernel("linear"), "double"), squares(self.centres)
+        for rows in query_blocks(X, most=max(1, VALUES_AT_ONCE // max(1, len(self)) * X.shape[1])):
+            distance = norms - 2 * inner.block(X[rows], self.centres)
+            nearest = distance.argmin(axis=1)
+            found[rows, 0] = nearest
+            found[rows, 1] = distance[np.arange(len(nearest)), nearest] + squares(X[rows])
+        return found
+
     def look(self, X: Rows, n_threads: int = 1) -> NDArray[np.float64]:
         """`places` as one table with a row for each row of X: nearest cell, second cell, share."""
         found = np.empty((X.shape[0], 3))

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sodm.engines.base import Arrays, Block, Engine, Part, Table
-from sodm.problem.cells import Places
+from sodm.problem.cells import Cells
 from sodm.problem.problem import Problem
 from sodm.training.context import Context
 from sodm.trees.local import LocalSolver, decide
@@ -34,6 +34,7 @@ FIRST, CLEAR = 2, 5.0  # so many of them are enough if regions are better by so 
 REGION_ROWS = 2000
 TRIED, TRIED_OF_SEVERAL = 16, 8  # regions, where there is one problem and where there are several
 HELD_OUT = 3  # one row in so many
+AROUND = 1.3  # times the rows of a region: those on its borders too
 WORTH_IT = 1.0  # standard errors of the difference that regions must be better by
 
 
@@ -115,9 +116,9 @@ class Trial:
         coefficients = np.hstack([piece for _, piece in pieces]) / len(pieces)
         return Base.of(self.problem, rows, coefficients)
 
-    def finds_regions(self, places: Places, span: Span | None) -> Verdict:
+    def finds_regions(self, span: Span | None) -> Verdict:
         """Whether regions are the better machine; against that of landmarks, if there are any."""
-        regions = self._regions(places)
+        regions = self._regions()
         held = [own for _, own in regions]
         self.held = np.concatenate(held)
         block = Table(self.problem.rows, self.problem.signs, self.problem.weights).take(self.held)
@@ -157,18 +158,24 @@ class Trial:
             values[:, places] += result["decision"]
         return values
 
-    def _regions(self, places: Places) -> list[tuple[Index, Index]]:
-        """Some regions, each with its rows and those of them that are held out."""
-        sizes = np.bincount(places.cells[:, 0])
-        tried = TRIED if len(self.problem.signs) == 1 else TRIED_OF_SEVERAL
-        count = min(tried, int(np.count_nonzero(sizes)))
-        chosen = self.rng.choice(len(sizes), count, replace=False, p=sizes / sizes.sum())
-        inside = [np.flatnonzero(places.cells[:, 0] == cell) for cell in chosen]
-        held = [np.sort(self.rng.choice(own, max(1, len(own) // HELD_OUT), replace=False)) for own in inside]
-        stays = np.ones(len(places.share), dtype=bool)
-        stays[np.concatenate(held)] = False
-        regions = [places.members(cell) for cell in chosen.tolist()]
-        return [(rows[stays[rows]], own) for rows, own in zip(regions, held, strict=True)]
+    def _regions(self) -> list[tuple[Index, Index]]:
+        """Some regions, each with its rows and those of them that are held out.
+
+        They are the rows around some that are drawn at random, nearer to them than to the others: to find all
+        cells takes a time that grows with the square of the rows, and there may be no use for them.
+        """
+        rows, several = self.problem.rows, len(self.problem.signs) > 1
+        count = min(TRIED_OF_SEVERAL if several else TRIED, max(1, len(self.problem.weights) // REGION_ROWS))
+        drawn = np.sort(self.rng.choice(len(self.problem.weights), count, replace=False))
+        table = rows.map_rows(Cells(rows[drawn].astype(np.float64)).distances)
+        found = []
+        for k in range(count):
+            own = np.flatnonzero(table[:, 0] == k)
+            own = own[np.argsort(table[own, 1], kind="stable")]
+            inside, around = own[:REGION_ROWS], own[: int(AROUND * REGION_ROWS)]
+            held = np.sort(self.rng.choice(inside, max(1, len(inside) // HELD_OUT), replace=False))
+            found.append((np.setdiff1d(around, held), held))
+        return found
 
     def _draw(self, count: int, size: int) -> list[Index]:
         """So many samples of the rows that are not held out, without a row in two of them."""

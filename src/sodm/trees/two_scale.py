@@ -101,13 +101,9 @@ class _Training:
     def run(self) -> Trained:
         problem = self.problem
         self.engine.keep(Table(problem.rows, problem.signs, problem.weights, problem.offset))
-        seconds, began = Seconds(), time.perf_counter()
-        size = REGION_ROWS if self.machine.regions is None else self.n / self.machine.regions
-        cells, table = find_cells(problem.rows, size, self.context.seed, self.context.n_threads)
-        places = places_of(table)
-        seconds.partition = time.perf_counter() - began
+        seconds = Seconds()
         began = time.perf_counter()
-        choice = self._choose(places)
+        choice = self._choose()
         seconds.pilot = time.perf_counter() - began
         if isinstance(choice, tuple):
             span, w = choice
@@ -115,6 +111,7 @@ class _Training:
         if choice is None:  # parts that look like the whole do as well or better
             return self.tree.train(problem, self._what_is_left())
         base = choice
+        cells, places = self._find_cells(seconds)
         groups = places.by_cell()
         members = [rows for _, rows, _ in groups]
         cells = Cells(cells.centres[[cell for cell, _, _ in groups]])
@@ -125,7 +122,14 @@ class _Training:
         seconds.engine = self.engine.overhead - lost
         return self._trained(cells, members, base, results, seconds)
 
-    def _choose(self, places: Places) -> Base | tuple[Span, Array] | None:
+    def _find_cells(self, seconds: Seconds) -> tuple[Cells, Places]:
+        began = time.perf_counter()
+        size = REGION_ROWS if self.machine.regions is None else self.n / self.machine.regions
+        cells, table = find_cells(self.problem.rows, size, self.context.seed, self.context.n_threads)
+        seconds.partition = time.perf_counter() - began
+        return cells, places_of(table)
+
+    def _choose(self) -> Base | tuple[Span, Array] | None:
         """f0 of regions, or what is better: landmarks with w to start from, or None for Algorithm 1."""
         saved = self.checkpoint.base() if self.checkpoint else None
         if saved is not None:
@@ -134,7 +138,7 @@ class _Training:
         if self.machine.regions is None:
             self._tell("trial", self.n)
             span = self._span()
-            verdict = trial.finds_regions(places, span)
+            verdict = trial.finds_regions(span)
             if not verdict.regions:
                 return None if span is None or verdict.w is None else (span, verdict.w)
         if self.checkpoint:
