@@ -17,7 +17,7 @@ namespace {
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
-constexpr int kMostSweeps = 120, kSweepsBetweenLooks = 4;
+constexpr int kMostSweeps = 120, kSweepsBetweenLooks = 4, kFirstLooks = 2;
 constexpr double kLead = 2;  // times the last way: tried first, twice that at most
 // Of the violation allowed: sweeps that move less have ended. The gap is often the last to come down.
 constexpr double kStill = 0.01;
@@ -206,7 +206,12 @@ class Path {
             done = machine.gap <= options_.tol && machine.violation <= options_.violation;
         };
         const auto look = [&] {
-            if (++sweeps % kSweepsBetweenLooks != 0) return false;
+            ++sweeps;
+            if (sweeps <= kFirstLooks) {  // where lam is small one or two are often enough
+                assess();
+                return done;
+            }
+            if (sweeps % kSweepsBetweenLooks != 0) return false;
             assess();
             const double gain = before / machine.gap, left = std::log(machine.gap / options_.tol);
             before = machine.gap;
@@ -217,7 +222,7 @@ class Path {
         const SweepRows<float> rows{
             k_.data(), n_, 0.0, machine.y.data(), machine.s.data(), machine.q.data(), g, machine.f.data()};
         sweep(rows, loss, kStill * options_.violation, kMostSweeps, random, threads_, worker, alone, look);
-        if (sweeps % kSweepsBetweenLooks != 0) assess();  // nothing moved any more
+        if (!done && sweeps % kSweepsBetweenLooks != 0) assess();  // nothing moved any more
         return done;
     }
 
