@@ -33,7 +33,8 @@ from sodm.problem.kernels import Kernel
 from sodm.problem.losses import OdmLoss, make_loss
 from sodm.search.calibrate import Sigmoid, coupled, fit_calibrator
 from sodm.search.classes import ClassTarget
-from sodm.search.evaluate import Field, evaluate
+from sodm.search.evaluate import evaluate
+from sodm.search.field import Field
 from sodm.search.halving import measured_exponent
 from sodm.search.path import TOL, Gram, solve_paths
 from sodm.search.scoring import Decided

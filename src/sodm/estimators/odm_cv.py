@@ -21,7 +21,8 @@ from sodm.problem.losses import make_loss
 from sodm.problem.row_types import MatrixLike, Rows
 from sodm.search.calibrate import Calibrator, first_is, fit_calibrator
 from sodm.search.classes import ClassTarget
-from sodm.search.evaluate import Field, evaluate
+from sodm.search.evaluate import evaluate
+from sodm.search.field import Field
 from sodm.search.halving import EXPONENT, Outcome
 from sodm.search.scoring import score_of
 from sodm.search.settings import Setting
