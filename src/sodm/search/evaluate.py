@@ -1,7 +1,7 @@
 """Settings on the folds of a stage, wave by wave: the smaller lams of every gamma first.
 
 The largest lams take most of the time, and few gammas want them. So a gamma goes on to the next lam only if
-its scores have not turned down along lam, and if it is not behind another gamma.
+its scores have not turned down along lam, and if it is not too far behind another gamma.
 """
 
 from __future__ import annotations
@@ -28,7 +28,6 @@ MATRIX_BYTES = 256 << 20  # of all Gram matrices of a stage, up to which they ar
 
 AT_ONCE = 4  # lams of the coarse grid before the first look whether scores have turned
 TURNED = 0.5  # of a standard error, below the best of the same gamma
-BEHIND = 1.0  # standard errors, below the best of all
 
 
 @dataclass
@@ -37,25 +36,22 @@ class Chain:
 
     settings: list[Setting]
     found: list[Trial] = dataclasses.field(default_factory=list)
-    paths: list[list[Path]] | None = (
-        None  # of each sample, those of the last wave: the next goes on from them
-    )
+    paths: list[list[Path]] | None = None  # of each sample: the next wave goes on from them
 
     @property
     def gamma(self) -> float:
         return self.settings[0].gamma
 
-    def goes_on(self, best: Trial | None) -> bool:
-        """Whether the next lam is worth its time."""
+    def goes_on(self, best: Trial | None, behind: float) -> bool:
+        """Whether the next lam is worth its time; `behind` as of a `Target`."""
         if len(self.found) == len(self.settings):
             return False
         if best is None or not self.found:
             return True
         last = self.found[-1]
         own = max(trial.score for trial in self.found)
-        return not (
-            last.score < own - TURNED * last.error or last.score < best.score - BEHIND * best.error
-        )  # nan is neither
+        turned = last.score < own - TURNED * last.error
+        return not (turned or last.score < best.score - behind * best.error)  # nan is neither
 
     def next(self, count: int) -> list[Setting]:
         return self.settings[len(self.found) : len(self.found) + count]
@@ -83,7 +79,7 @@ def evaluate(
     waves = _Waves(field, samples, exponent, number)
     best: Trial | None = None
     count = max(len(chain.settings) for chain in chains) if whole else AT_ONCE
-    while going := [chain for chain in chains if chain.goes_on(best)]:
+    while going := [chain for chain in chains if chain.goes_on(best, field.target.behind)]:
         waves.run(going, count)
         if not keep:
             for chain in going:
