@@ -36,7 +36,7 @@ from sodm.search.classes import ClassTarget
 from sodm.search.evaluate import evaluate
 from sodm.search.field import Field
 from sodm.search.halving import measured_exponent
-from sodm.search.path import TOL, Gram, solve_paths
+from sodm.search.path import TOL, Chain, Gram, solve_paths
 from sodm.search.scoring import Decided
 from sodm.search.settings import Setting
 from sodm.search.stage import Stage, cross_validation, hold_out, nested_order
@@ -81,7 +81,7 @@ def test_machines_along_lam_are_solved_and_go_on_from_each_other(share: float) -
     task = Task(rows, signs, weights, np.array([0]), share=0.5)
     losses = [OdmLoss(lam, 0.5, 0.6) for lam in (20.0, 200.0, 2e3, 2e5)]
     settings = {"seed": 0, "n_threads": 1, "stop": None}
-    (path,) = solve_paths(gram, [task], [held], losses, offset, **settings)
+    [[path]] = solve_paths([Chain(gram, [task], [held], losses, offset)], **settings)
     for loss, coefficients, values in zip(losses, path.coefficients[:, 0], path.held[:, 0], strict=True):
         f = (K + offset)[:, rows] @ coefficients
         own = OdmLoss(0.5 * loss.lam, 0.5, 0.6)  # a row costs the same in a machine of half the weight
@@ -89,8 +89,8 @@ def test_machines_along_lam_are_solved_and_go_on_from_each_other(share: float) -
         gap = float(own.young(margins, duals, weights).sum())
         assert gap <= 1.1 * TOL * (duals @ margins / 2 + own.primal(margins, weights))
         assert_allclose(values, f[held], atol=1e-3 * np.abs(f).max())
-    first = solve_paths(gram, [task], [None], losses[:2], offset, **settings)
-    (second,) = solve_paths(gram, [task], [held], losses[2:], offset, start=first, **settings)
+    [first] = solve_paths([Chain(gram, [task], [None], losses[:2], offset)], **settings)
+    [[second]] = solve_paths([Chain(gram, [task], [held], losses[2:], offset, first)], **settings)
     assert_allclose(second.held, path.held[2:], atol=0.1)  # up to the gap
 
 

@@ -14,24 +14,22 @@ from itertools import groupby
 
 import numpy as np
 
-from sodm import _core
 from sodm.search.field import Field
-from sodm.search.path import Path
+from sodm.search.path import Path, solve_paths
 from sodm.search.pool import run_all
 from sodm.search.settings import Setting, Trial
 from sodm.search.shared import Sample, Shared
 from sodm.search.stage import Stage
 
 KEPT_BYTES = 64 << 20  # of raw decisions on held-out rows, kept beside the scores
-SHARED_BYTES = 64 << 20  # of a Gram matrix, up to which several are worked on at the same time
-MATRIX_BYTES = 256 << 20  # of all Gram matrices of a stage, up to which they are kept from wave to wave
+MATRIX_BYTES = 256 << 20  # of Gram matrices, up to which several are worked on, and kept for the next wave
 
 AT_ONCE = 4  # lams of the coarse grid before the first look whether scores have turned
 TURNED = 0.5  # of a standard error, below the best of the same gamma
 
 
 @dataclass
-class Chain:
+class Ladder:
     """Settings that differ in lam alone, which ascends, and how far they have come."""
 
     settings: list[Setting]
@@ -70,71 +68,68 @@ def evaluate(
     Unless `whole`, larger lams of a gamma are left out once it is clear that they are not wanted.
     """
     ordered = sorted(settings)
-    chains = [
-        Chain(list(same)) for _, same in groupby(ordered, key=lambda s: (s.gamma, s.intercept, s.theta))
+    ladders = [
+        Ladder(list(same)) for _, same in groupby(ordered, key=lambda s: (s.gamma, s.intercept, s.theta))
     ]
     samples = [Sample.of(field, part) for part in stage.parts]
     held = sum(len(fold.held) for fold in stage.all_folds)
     keep = 4 * held * field.target.n_outputs * len(ordered) <= KEPT_BYTES
     waves = _Waves(field, samples, exponent, number)
     best: Trial | None = None
-    count = max(len(chain.settings) for chain in chains) if whole else AT_ONCE
-    while going := [chain for chain in chains if chain.goes_on(best, field.target.behind)]:
+    count = max(len(ladder.settings) for ladder in ladders) if whole else AT_ONCE
+    while going := [ladder for ladder in ladders if ladder.goes_on(best, field.target.behind)]:
         waves.run(going, count)
         if not keep:
-            for chain in going:
-                chain.found = [replace(trial, decisions=None) for trial in chain.found]
-        best = _best([trial for chain in chains for trial in chain.found])
+            for ladder in going:
+                ladder.found = [replace(trial, decisions=None) for trial in ladder.found]
+        best = _best([trial for ladder in ladders for trial in ladder.found])
         count = 1
-    return [trial for chain in chains for trial in chain.found]
+    return [trial for ladder in ladders for trial in ladder.found]
 
 
 @dataclass
 class _Waves:
-    """Chains, one step after the other, on all samples of a stage."""
+    """Ladders, some rungs at a time, on all samples of a stage."""
 
     field: Field
     samples: Sequence[Sample]
     exponent: float
     number: int
-    kept: dict[tuple[int, float], Shared] = dataclasses.field(default_factory=dict)
+    kept: dict[tuple[float, int], Shared] = dataclasses.field(default_factory=dict)
 
-    def run(self, chains: Sequence[Chain], count: int) -> None:
-        """Solve the next `count` settings of each chain."""
-        by_gamma = [list(same) for _, same in groupby(chains, key=lambda chain: chain.gamma)]
-        work = [(same, k) for same in by_gamma for k in range(len(self.samples))]
-        rows, n_threads = len(self.samples[0].stage.rows), self.field.n_threads
-        side_by_side = 4 * rows**2 <= SHARED_BYTES and len(work) >= n_threads > 1
-        jobs = [partial(self._step, *one, count, 1 if side_by_side else n_threads) for one in work]
-        found = iter(run_all(jobs, n_threads if side_by_side else 1, self.field.deadline))
-        for same in by_gamma:
-            of_samples = [next(found) for _ in self.samples]
-            for c, chain in enumerate(same):
-                chain.paths = [own[c][0] for own in of_samples]
-                trials = zip(*(own[c][1] for own in of_samples), strict=True)
-                chain.found += [reduce(_joined, parts) for parts in trials]
-        if 4 * rows**2 * len(self.kept) > MATRIX_BYTES:
-            self.kept.clear()
+    def run(self, ladders: Sequence[Ladder], count: int) -> None:
+        """Solve the next `count` settings of each, of as many gammas at a time as there is memory for."""
+        gammas = sorted({ladder.gamma for ladder in ladders})
+        at_once = max(1, MATRIX_BYTES // (4 * sum(len(sample.stage.rows) ** 2 for sample in self.samples)))
+        for first in range(0, len(gammas), at_once):
+            own = gammas[first : first + at_once]
+            if len({gamma for gamma, _ in self.kept} | set(own)) > at_once:
+                self.kept.clear()
+            self._step([ladder for ladder in ladders if ladder.gamma in own], count)
 
-    def _step(
-        self, same: Sequence[Chain], k: int, count: int, n_threads: int, stop: _core.StopToken
-    ) -> list[tuple[list[Path], list[Trial]]]:
-        """The next settings of the chains of a gamma on the k-th sample."""
-        gamma = same[0].gamma
-        shared = self.kept.get((k, gamma))
-        if shared is None:
-            shared = self.kept[k, gamma] = Shared.of(self.field, self.samples[k], gamma, n_threads)
-        return [
-            shared.along(
-                chain.next(count),
-                self.exponent,
-                self.number,
-                None if chain.paths is None else chain.paths[k],
-                n_threads,
-                stop,
-            )
-            for chain in same
+    def _step(self, ladders: Sequence[Ladder], count: int) -> None:
+        samples = range(len(self.samples))
+        for key in dict.fromkeys((ladder.gamma, k) for ladder in ladders for k in samples):
+            if key not in self.kept:
+                self.kept[key] = Shared.of(self.field, self.samples[key[1]], key[0])
+        work = [(ladder, k) for ladder in ladders for k in samples]
+        pieces = [ladder.next(count) for ladder, _ in work]
+        shared = [self.kept[ladder.gamma, k] for ladder, k in work]
+        tasks = [
+            own.chain(piece, self.exponent, None if ladder.paths is None else ladder.paths[k])
+            for own, piece, (ladder, k) in zip(shared, pieces, work, strict=True)
         ]
+        solve = partial(solve_paths, tasks, seed=self.field.seed, n_threads=self.field.n_threads)
+        (paths,) = run_all([lambda stop: solve(stop=stop)], 1, self.field.deadline)
+        found = iter(zip(paths, map(self._trials, shared, pieces, paths), strict=True))
+        for ladder in ladders:
+            of_samples = [next(found) for _ in samples]
+            ladder.paths = [own for own, _ in of_samples]
+            trials = zip(*(own for _, own in of_samples), strict=True)
+            ladder.found += [reduce(_joined, parts) for parts in trials]
+
+    def _trials(self, shared: Shared, piece: Sequence[Setting], paths: Sequence[Path]) -> list[Trial]:
+        return shared.trials(piece, paths, self.number)
 
 
 def _best(trials: Sequence[Trial]) -> Trial | None:

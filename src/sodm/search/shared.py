@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sodm import _core
 from sodm.problem.evaluator import KernelEvaluator
 from sodm.search.field import Field
-from sodm.search.path import Gram, Path, solve_paths
+from sodm.search.path import Chain, Gram, Path
 from sodm.search.settings import Setting, Trial
 from sodm.search.stage import Fold, Stage
 from sodm.search.task import Array, Index, Task
@@ -42,34 +41,25 @@ class Shared:
     gram: Gram
 
     @classmethod
-    def of(cls, field: Field, sample: Sample, gamma: float, n_threads: int) -> Shared:
-        evaluator = KernelEvaluator(replace(field.kernel, gamma=gamma), n_threads=n_threads)
+    def of(cls, field: Field, sample: Sample, gamma: float) -> Shared:
+        evaluator = KernelEvaluator(replace(field.kernel, gamma=gamma), n_threads=field.n_threads)
         return cls(field, sample, evaluator, Gram.of(evaluator, field.X, sample.stage.rows))
 
-    def along(
-        self,
-        piece: Sequence[Setting],
-        exponent: float,
-        number: int,
-        start: Sequence[Path] | None,
-        n_threads: int,
-        stop: _core.StopToken,
-    ) -> tuple[list[Path], list[Trial]]:
-        """Trials of settings that differ in lam alone, which ascends; and what larger ones go on from."""
-        stage, offset = self.sample.stage, float(piece[0].intercept)
-        folds = zip(stage.folds, self.sample.tasks, strict=True)
-        paths = solve_paths(
+    def chain(self, piece: Sequence[Setting], exponent: float, start: Sequence[Path] | None) -> Chain:
+        """Settings that differ in lam alone, which ascends, for the solver."""
+        stage, tasks = self.sample.stage, self.sample.tasks
+        return Chain(
             self.gram,
-            [task for tasks in self.sample.tasks for task in tasks],
-            [fold.inside for fold, tasks in folds for _ in tasks],
+            [task for own in tasks for task in own],
+            [fold.inside for fold, own in zip(stage.folds, tasks, strict=True) for _ in own],
             [self.field.loss_of(s.theta, stage.lam_there(s.lam, exponent)) for s in piece],
-            offset,
-            start=start,
-            seed=self.field.seed,
-            n_threads=n_threads,
-            stop=stop,
+            float(piece[0].intercept),
+            start,
         )
-        return paths, list(self._trials(piece, paths, offset, number))
+
+    def trials(self, piece: Sequence[Setting], paths: Sequence[Path], number: int) -> list[Trial]:
+        """The same settings, solved, on the rows held out."""
+        return list(self._trials(piece, paths, float(piece[0].intercept), number))
 
     def _trials(
         self, piece: Sequence[Setting], paths: Sequence[Path], offset: float, number: int
