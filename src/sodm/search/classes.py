@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sodm.problem.pairs import votes
+from sodm.problem.pairs import decided, votes
 from sodm.search.task import Array, Index, Task
 
 Scorer = Callable[["ClassTarget", NDArray[Any], Index], float]
@@ -65,6 +65,8 @@ class ClassTarget:
 
     def predicted(self, decisions: NDArray[Any]) -> Index:
         """The numbers of the classes that are decided for."""
+        if self.pairs:
+            return decided(decisions, self.n_classes)
         values = self.values(decisions)
         return (values > 0).astype(np.int64) if values.ndim == 1 else values.argmax(axis=1)
 

@@ -114,10 +114,13 @@ def smoothed(trials: Sequence[Trial], unseen: Sequence[tuple[Setting, float]] = 
     """Scores, each averaged with those of its neighbours, tried or not."""
     settings = [trial.setting for trial in trials] + [setting for setting, _ in unseen]
     scores = np.array([trial.score for trial in trials] + [score for _, score in unseen])
+    place = np.log2([[setting.gamma, setting.lam] for setting in settings])
+    kinds = {kind: number for number, kind in enumerate({setting.kind: None for setting in settings})}
+    kind = np.array([kinds[setting.kind] for setting in settings])
     found = []
-    for trial in trials:
-        distances = np.array([trial.setting.distance(other) for other in settings])
-        weights = np.exp(-0.5 * (distances / BANDWIDTH) ** 2)
+    for k in range(len(trials)):
+        distances = np.sum((place - place[k]) ** 2, axis=1)
+        weights = np.exp(-0.5 * distances / BANDWIDTH**2) * (kind == kind[k])
         found.append(float(weights @ scores / weights.sum()))
     return found
 
@@ -143,8 +146,8 @@ def choose(tried: Sequence[Trial], usual_lam: float, unseen: Sequence[tuple[Sett
 
 def centre(trials: Sequence[Trial], best: Trial) -> float:
     """Where along log2(lam) the good settings of the best gamma are: a mean, weighted by scores."""
-    same = [t for t in trials if t.setting.distance(best.setting.with_lam(t.setting.lam)) < np.inf]
-    same = [t for t in same if t.setting.gamma == best.setting.gamma and np.isfinite(t.score)]
+    at = best.setting
+    same = [t for t in trials if t.setting.with_lam(at.lam) == at and np.isfinite(t.score)]
     scores = np.array([t.score for t in same])
     weights = np.exp((scores - scores.max()) / max(best.error, 1e-12))
     return float(weights @ [log2(t.setting.lam) for t in same] / weights.sum())
