@@ -6,6 +6,7 @@ import os
 import signal
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -33,13 +34,14 @@ from sodm.problem.kernels import Kernel
 from sodm.problem.losses import OdmLoss, make_loss
 from sodm.search.calibrate import Sigmoid, coupled, fit_calibrator
 from sodm.search.classes import ClassTarget
-from sodm.search.evaluate import evaluate
+from sodm.search.evaluate import AT_ONCE, evaluate
 from sodm.search.field import Field
-from sodm.search.halving import measured_exponent
+from sodm.search.halving import left_out, measured_exponent, smoothed
 from sodm.search.path import TOL, Chain, Gram, solve_paths
+from sodm.search.plan import plan
 from sodm.search.scoring import Decided
-from sodm.search.settings import Setting
-from sodm.search.stage import Stage, cross_validation, hold_out, nested_order
+from sodm.search.settings import Setting, Trial
+from sodm.search.stage import Stage, cross_validation, halves, hold_out, nested_order
 from sodm.search.task import Task
 from sodm.solvers.exact import solve
 
@@ -126,6 +128,62 @@ def test_several_classes_in_pairs_vote() -> None:
     )
     assert pairs.decisions is not None and pairs.decisions[0].shape == (30, 3)
     assert pairs.score > 0.93 and rest.score > 0.93
+
+
+def test_gammas_that_are_behind_go_on_to_no_larger_lam() -> None:
+    X, y = noisy(400)
+    stage = cross_validation(np.arange(400), StratifiedKFold(4), y, None, 400)
+    lams = [10.0 * 4**k for k in range(6)]
+    settings = [Setting(gamma, True, 0.6, lam) for gamma in (2.0, 500.0) for lam in lams]
+    trials, all_of_them = (evaluate(field(X, y), stage, settings, 0.5, whole=w) for w in (False, True))
+    assert len(all_of_them) == 12
+    good, bad = ([t for t in trials if t.setting.gamma == gamma] for gamma in (2.0, 500.0))
+    best = max(trials, key=lambda t: t.score)
+    assert len(bad) == AT_ONCE < len(good)  # all lams that are tried before the first look
+    assert bad[-1].score < best.score - best.error
+    unseen = left_out(trials, settings)
+    assert [s for s, _ in unseen] == [s for s in settings if s not in {t.setting for t in trials}]
+    assert {score for s, score in unseen if s.gamma == 500.0} == {bad[-1].score}
+
+
+def test_settings_at_the_edge_have_the_neighbours_that_were_left_out() -> None:
+    def trial(gamma: float, lam: float, score: float) -> Trial:
+        return Trial(Setting(gamma, True, 0.6, lam), 0, 100, np.array([score]), np.zeros(1), 0.01)
+
+    trials = [trial(1.0, 1.0, 0.9), trial(1.0, 4.0, 0.9), trial(4.0, 1.0, 0.5)]
+    unseen = left_out(trials, [trial.setting for trial in trials] + [Setting(4.0, True, 0.6, 4.0)])
+    alone, among = smoothed(trials), smoothed(trials, unseen)
+    assert unseen == [(Setting(4.0, True, 0.6, 4.0), 0.5)]
+    assert alone[1] > alone[0]  # for want of a neighbour
+    assert_allclose(among[1], among[0], rtol=1e-12)
+    other = replace(trials[2], setting=Setting(4.0, True, 0.3, 4.0))
+    assert_allclose(smoothed([*trials[:2], other])[:2], [0.9, 0.9])  # of another theta: no neighbour
+
+
+def test_matrices_beyond_the_memory_are_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = noisy(300)
+    lams = [10.0 * 4**k for k in range(6)]
+    settings = [Setting(gamma, True, 0.6, lam) for gamma in (1.0, 2.0, 4.0) for lam in lams]
+    stage = halves(np.arange(150), np.arange(150, 300), 300)
+    found = []
+    for most in (1 << 20, 400_000, 1):
+        monkeypatch.setattr("sodm.search.evaluate.MATRIX_BYTES", most)
+        found.append(evaluate(field(X, y, n_threads=2), stage, settings, 0.5, whole=False))
+    for other in found[1:]:
+        assert [t.setting for t in other] == [t.setting for t in found[0]]
+        assert_array_equal([t.scores for t in other], [t.scores for t in found[0]])
+
+
+@pytest.mark.parametrize(("n", "folds"), [(900, 5), (1100, 3)])
+def test_three_folds_do_from_a_thousand_rows_on(n: int, folds: int) -> None:
+    _, y = noisy(n)
+    given = {"kept": np.arange(n), "n_given": n, "largest": 5000, "seed": 0}
+    [stage] = plan(y, None, None, classes=True, **given)
+    assert len(stage.folds) == folds and len(stage.rows) == n
+    [of_numbers] = plan(y.astype(float), None, None, classes=False, **given)
+    assert len(of_numbers.folds) == 5  # nothing says that three do there
+    [asked_for] = plan(y, 4, None, classes=True, **given)
+    assert len(asked_for.folds) == 4
 
 
 def test_lam_is_carried_by_what_two_sizes_say() -> None:
