@@ -22,7 +22,9 @@ from sodm.search.shared import Sample, Shared
 from sodm.search.stage import Stage
 
 KEPT_BYTES = 64 << 20  # of raw decisions on held-out rows, kept beside the scores
-MATRIX_BYTES = 256 << 20  # of Gram matrices, up to which several are worked on, and kept for the next wave
+# Of Gram matrices, up to which several are worked on, and kept for the next wave: enough for five gammas
+# where rows are below 2,000 and all are tried on. Fresh memory costs time too.
+MATRIX_BYTES = 96 << 20
 
 AT_ONCE = 4  # lams of the coarse grid before the first look whether scores have turned
 TURNED = 0.5  # of a standard error, below the best of the same gamma

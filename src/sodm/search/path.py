@@ -41,11 +41,12 @@ class Gram:
         definite = kernel.name in ("rbf", "laplacian", "linear")
         if evaluator.precomputed:
             return cls(np.ascontiguousarray(X[np.ix_(rows, rows)], dtype=np.float32), False)
-        values = np.empty((len(rows), len(rows)), dtype=np.float32)
         A = X[rows]
-        points = evaluator.points(A) if kernel.compiled else A
+        if kernel.compiled:
+            return cls(_core.gram(evaluator.points(A), evaluator.n_threads), definite)
+        values = np.empty((len(rows), len(rows)), dtype=np.float32)
         for part in chunks(len(rows), len(rows)):
-            values[part] = evaluator.block(A[part], points)
+            values[part] = evaluator.block(A[part], A)
         return cls(values, definite)
 
 
