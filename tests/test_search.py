@@ -232,6 +232,17 @@ def test_same_result_for_any_number_of_threads() -> None:
     assert tried == [(1000, 1), (1600, 2)]  # few rows, then both halves
 
 
+def test_few_tasks_share_the_threads_and_are_solved_alike() -> None:
+    X, y = noisy(1200)
+    stage = halves(np.arange(600), np.arange(600, 1200), 1200)
+    settings = [Setting(2.0, True, 0.6, lam) for lam in (50.0, 5e4)]  # the larger is Newton's
+    one, five = (evaluate(field(X, y, n_threads=n), stage, settings, 0.5) for n in (1, 5))
+    for a, b in zip(one, five, strict=True):
+        assert a.decisions is not None and b.decisions is not None
+        for left, right in zip(a.decisions, b.decisions, strict=True):
+            assert_array_equal(left, right)
+
+
 def test_given_candidates_are_kept_to() -> None:
     X, y = noisy(2000)
     model = ODMClassifierCV(
