@@ -48,10 +48,11 @@ class Ladder:
             return False
         if best is None or not self.found:
             return True
-        last = self.found[-1]
-        own = max(trial.score for trial in self.found)
-        turned = last.score < own - TURNED * last.error
-        return not (turned or last.score < best.score - behind * best.error)  # nan is neither
+        last, own = self.found[-1], max(self.found, key=lambda trial: trial.score)
+        if np.isinf(behind):
+            return not last.score < own.score - TURNED * last.error  # nan is not
+        turned = last.score < own.score - TURNED * _error_between(own, last)
+        return not (turned or last.score < best.score - behind * _error_between(best, last))
 
     def next(self, count: int) -> list[Setting]:
         return self.settings[len(self.found) : len(self.found) + count]
@@ -132,6 +133,14 @@ class _Waves:
 
     def _trials(self, shared: Shared, piece: Sequence[Setting], paths: Sequence[Path]) -> list[Trial]:
         return shared.trials(piece, paths, self.number)
+
+
+def _error_between(best: Trial, other: Trial) -> float:
+    """Standard error of a difference, as far as few folds can tell: on a fold that is hard both are bad."""
+    if len(best.scores) < 3:
+        return best.error
+    paired = float((best.scores - other.scores).std(ddof=1) / np.sqrt(len(best.scores)))
+    return min(max(paired, best.error / 2), best.error)
 
 
 def _best(trials: Sequence[Trial]) -> Trial | None:

@@ -79,6 +79,9 @@ def search(
                 best = choose(here, grid.usual_lam, unseen)
                 tried = {trial.setting for trial in here}
                 more = [s for s in grid.around(best.setting, 2.0, 4.0) if s not in tried]
+                if number == 0 and np.isfinite(field.target.behind):
+                    # A larger lam was no better at the best gamma, or was not worth its time.
+                    more = [s for s in more if s.lam <= best.setting.lam]
                 if not more:
                     break
                 new = evaluate(field, stage, more, EXPONENT, number)

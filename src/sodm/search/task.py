@@ -46,7 +46,8 @@ class Target(Protocol):
     ----------
     n_outputs : int
     behind : float
-        So many standard errors below the best score a gamma is taken not to catch up at a larger lam.
+        So many standard errors below the best score a gamma is taken not to catch up at a larger lam;
+        infinite where large lams must be tried before that can be told.
     """
 
     n_outputs: int
