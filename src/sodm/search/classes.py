@@ -31,7 +31,7 @@ class ClassTarget:
         Of the target itself, raw decisions and the row numbers they are of; None is the share of right ones.
     """
 
-    behind = 1.0  # settled on KEEL's sets up to l; on others accuracy is the same as if all went on
+    behind = 1.0  # accuracy is the same as if all went on
 
     def __init__(
         self, codes: Index, n_classes: int, weights: Array, pairs: bool, score: Scorer | None = None
