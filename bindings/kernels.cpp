@@ -1,4 +1,4 @@
-// Kernel functions, points, and the three products on them.
+// Kernel functions, points, and the products on them.
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 
@@ -51,6 +51,22 @@ auto block(const Points& a, const Points& b, int n_threads) {
         });
     }
     return to_numpy(std::move(out), {static_cast<std::size_t>(a.n()), static_cast<std::size_t>(b.n())});
+}
+
+// All values among the rows of a, in the precision that they are computed in; each pair once.
+auto gram(const Points& a, int n_threads) {
+    if (a.twice()) throw std::invalid_argument("points of single precision are needed");
+    const auto n = static_cast<std::size_t>(a.n());
+    Buffer<float> out(std::max<std::size_t>(1, n * n));
+    {
+        nb::gil_scoped_release nogil;
+        PythonMonitor monitor;
+        Threads threads(n_threads, &monitor);
+        const PointKernel<float> source(a.kernel, *std::get<0>(a.set), *std::get<0>(a.set));
+        const Subset all = Subset::all(a.n());
+        kernel_block(source, all, all, out.data(), a.n(), threads);
+    }
+    return to_numpy(std::move(out), {n, n});
 }
 
 // weights: n_vectors x a.n; result: n_vectors x b.n
@@ -241,6 +257,7 @@ void bind_kernels(nb::module_& m) {
           nb::arg("signs"), nb::arg("weights"), nb::arg("loss"), nb::arg("n_threads") = 1,
           "(sums of squared losses, K(landmarks, x) times half their derivative by f) of each problem.");
     m.def("block", &block, nb::arg("a"), nb::arg("b"), nb::arg("n_threads") = 1);
+    m.def("gram", &gram, nb::arg("a"), nb::arg("n_threads") = 1, "Values among the rows of a, in single.");
     m.def("symmetric_apply", &symmetric_apply, nb::arg("a"), nb::arg("weights"), nb::arg("n_threads") = 1,
           nb::arg("cache_bytes") = 0);
     m.def("apply", &apply, nb::arg("a"), nb::arg("b"), nb::arg("weights"), nb::arg("n_threads") = 1);

@@ -1,4 +1,4 @@
-// Machines along lam on parts of one Gram matrix, in one call.
+// Machines along lam on parts of Gram matrices, in one call.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -13,25 +13,35 @@ namespace {
 
 using FloatMatrix = nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-// Rows of the Gram matrix, the machines on them, and the lams in the order in which they are solved.
+// Rows of a Gram matrix, the machines on them, and the lams in the order in which they are solved.
 struct Task {
+    FloatMatrix gram;
+    double shift;
+    bool definite;
     IndexVector rows;
     Matrix signs;
     Vector weights;
     std::optional<Matrix> offset;
+    double theta;
     Vector lams;
     std::optional<Matrix> start;
     std::optional<IndexVector> held;
 
-    Task(IndexVector rows_, Matrix signs_, Vector weights_, std::optional<Matrix> offset_, Vector lams_,
-         std::optional<Matrix> start_, std::optional<IndexVector> held_)
-        : rows(rows_),
+    Task(FloatMatrix gram_, double shift_, bool definite_, IndexVector rows_, Matrix signs_, Vector weights_,
+         std::optional<Matrix> offset_, double theta_, Vector lams_, std::optional<Matrix> start_,
+         std::optional<IndexVector> held_)
+        : gram(gram_),
+          shift(shift_),
+          definite(definite_),
+          rows(rows_),
           signs(signs_),
           weights(weights_),
           offset(offset_),
+          theta(theta_),
           lams(lams_),
           start(start_),
           held(held_) {
+        if (gram.shape(0) != gram.shape(1)) throw std::invalid_argument("the Gram matrix must be square");
         const std::size_t n = rows.shape(0);
         if (signs.shape(1) != n || weights.shape(0) != n)
             throw std::invalid_argument("signs and weights must have one entry for each row");
@@ -49,30 +59,30 @@ struct Task {
         return Subset{list.data(), n};
     }
 
-    PathTask view(const GramMatrix& gram, bool maybe_indefinite) const {
+    PathTask view() const {
         PathTask out;
+        out.gram = {gram.data(), static_cast<Index>(gram.shape(0))};
+        out.offset = shift;
+        out.theta = theta;
         const auto n = static_cast<Index>(rows.shape(0));
-        out.rows = within(gram, rows);
-        if (held) out.held = within(gram, *held);
+        out.rows = within(out.gram, rows);
+        if (held) out.held = within(out.gram, *held);
         out.problem.n = n;
         out.problem.count = static_cast<int>(signs.shape(0));
         out.problem.signs = signs.data();
         out.problem.weights = weights.data();
         out.problem.offset = offset ? offset->data() : nullptr;
         out.problem.start = start ? start->data() : nullptr;
-        out.problem.maybe_indefinite = maybe_indefinite;
+        out.problem.maybe_indefinite = !definite;
         out.lams.assign(lams.data(), lams.data() + lams.shape(0));
         return out;
     }
 };
 
-nb::list solve(FloatMatrix gram, double offset, bool definite, const std::vector<const Task*>& given,
-               const std::string& loss, double upsilon, double theta, double tol, double violation,
-               int max_iter, std::uint64_t seed, int n_threads, const StopToken* stop) {
-    if (gram.shape(0) != gram.shape(1)) throw std::invalid_argument("the Gram matrix must be square");
-    const GramMatrix view{gram.data(), static_cast<Index>(gram.shape(0))};
+nb::list solve(const std::vector<const Task*>& given, const std::string& loss, double upsilon, double tol,
+               double violation, int max_iter, std::uint64_t seed, int n_threads, const StopToken* stop) {
     std::vector<PathTask> tasks;
-    for (const Task* task : given) tasks.push_back(task->view(view, !definite));
+    for (const Task* task : given) tasks.push_back(task->view());
     Options options;
     options.tol = options.aim = tol;
     options.violation = violation;
@@ -85,12 +95,12 @@ nb::list solve(FloatMatrix gram, double offset, bool definite, const std::vector
         Threads threads(n_threads, &monitor);
         if (loss == "hinge")
             found = solve_paths<HingeLoss>(
-                view, offset, tasks, [](double lam, double total) { return HingeLoss(lam, total); }, options,
+                tasks, [](double, double lam, double total) { return HingeLoss(lam, total); }, options,
                 threads);
         else
             found = solve_paths<OdmLoss>(
-                view, offset, tasks,
-                [&](double lam, double total) {
+                tasks,
+                [&](double theta, double lam, double total) {
                     return loss == "targets" ? OdmLoss::of_targets(lam, upsilon, theta, total)
                                              : OdmLoss(lam, upsilon, theta, total);
                 },
@@ -113,13 +123,15 @@ nb::list solve(FloatMatrix gram, double offset, bool definite, const std::vector
 
 void bind_paths(nb::module_& m) {
     nb::class_<Task>(m, "PathTask")
-        .def(nb::init<IndexVector, Matrix, Vector, std::optional<Matrix>, Vector, std::optional<Matrix>,
-                      std::optional<IndexVector>>(),
-             nb::arg("rows"), nb::arg("signs"), nb::arg("weights"), nb::arg("offset").none(), nb::arg("lams"),
-             nb::arg("start").none() = nb::none(), nb::arg("held").none() = nb::none());
-    m.def("solve_paths", &solve, nb::arg("gram"), nb::arg("offset"), nb::arg("definite"), nb::arg("tasks"),
-          nb::arg("loss"), nb::arg("upsilon"), nb::arg("theta"), nb::arg("tol"), nb::arg("violation"),
-          nb::arg("max_iter"), nb::arg("seed"), nb::arg("n_threads"), nb::arg("stop").none() = nb::none(),
+        .def(nb::init<FloatMatrix, double, bool, IndexVector, Matrix, Vector, std::optional<Matrix>, double,
+                      Vector, std::optional<Matrix>, std::optional<IndexVector>>(),
+             nb::arg("gram"), nb::arg("shift"), nb::arg("definite"), nb::arg("rows"), nb::arg("signs"),
+             nb::arg("weights"), nb::arg("offset").none(), nb::arg("theta"), nb::arg("lams"),
+             nb::arg("start").none() = nb::none(), nb::arg("held").none() = nb::none(),
+             "`shift` is added to all values of the Gram matrix, `offset` to the margins.");
+    m.def("solve_paths", &solve, nb::arg("tasks"), nb::arg("loss"), nb::arg("upsilon"), nb::arg("tol"),
+          nb::arg("violation"), nb::arg("max_iter"), nb::arg("seed"), nb::arg("n_threads"),
+          nb::arg("stop").none() = nb::none(),
           "For each task coefficients, shape (lams, machines, rows), seconds, and f at the rows held.");
 }
 

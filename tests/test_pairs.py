@@ -12,7 +12,15 @@ from sklearn.svm import SVC
 
 import sodm
 from sodm import CascadeClassifier, DCClassifier, DiPClassifier, ODMClassifier, SODMClassifier
-from sodm.problem.pairs import at_rows_of_pairs, codes_of, pair_signs, pairs_of, spread_over_pairs, votes
+from sodm.problem.pairs import (
+    at_rows_of_pairs,
+    codes_of,
+    decided,
+    pair_signs,
+    pairs_of,
+    spread_over_pairs,
+    votes,
+)
 
 TIGHT = {"tol": 1e-8, "precision": "double"}
 
@@ -118,6 +126,9 @@ def test_ties_are_broken_by_margins():
     assert np.all(np.round(values) == 1)
     assert values.argmax() == 1  # 2.0 - 0.5 is most
     assert votes(np.zeros((1, 3)), 3).argmax() == 0
+    for n_classes in (3, 4, 10):
+        f = np.random.default_rng(0).normal(size=(500, n_classes * (n_classes - 1) // 2))
+        np.testing.assert_array_equal(decided(f, n_classes), votes(f, n_classes).argmax(axis=1))
 
 
 def test_predict_does_not_depend_on_the_shape(digits):

@@ -6,6 +6,7 @@ import os
 import signal
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -33,12 +34,14 @@ from sodm.problem.kernels import Kernel
 from sodm.problem.losses import OdmLoss, make_loss
 from sodm.search.calibrate import Sigmoid, coupled, fit_calibrator
 from sodm.search.classes import ClassTarget
-from sodm.search.evaluate import Field, evaluate
-from sodm.search.halving import measured_exponent
-from sodm.search.path import TOL, Gram, solve_paths
+from sodm.search.evaluate import AT_ONCE, evaluate
+from sodm.search.field import Field
+from sodm.search.halving import left_out, measured_exponent, smoothed
+from sodm.search.path import TOL, Chain, Gram, solve_paths
+from sodm.search.plan import plan
 from sodm.search.scoring import Decided
-from sodm.search.settings import Setting
-from sodm.search.stage import Stage, cross_validation, hold_out, nested_order
+from sodm.search.settings import Setting, Trial
+from sodm.search.stage import Stage, cross_validation, halves, hold_out, nested_order
 from sodm.search.task import Task
 from sodm.solvers.exact import solve
 
@@ -80,7 +83,7 @@ def test_machines_along_lam_are_solved_and_go_on_from_each_other(share: float) -
     task = Task(rows, signs, weights, np.array([0]), share=0.5)
     losses = [OdmLoss(lam, 0.5, 0.6) for lam in (20.0, 200.0, 2e3, 2e5)]
     settings = {"seed": 0, "n_threads": 1, "stop": None}
-    (path,) = solve_paths(gram, [task], [held], losses, offset, **settings)
+    [[path]] = solve_paths([Chain(gram, [task], [held], losses, offset)], **settings)
     for loss, coefficients, values in zip(losses, path.coefficients[:, 0], path.held[:, 0], strict=True):
         f = (K + offset)[:, rows] @ coefficients
         own = OdmLoss(0.5 * loss.lam, 0.5, 0.6)  # a row costs the same in a machine of half the weight
@@ -88,8 +91,8 @@ def test_machines_along_lam_are_solved_and_go_on_from_each_other(share: float) -
         gap = float(own.young(margins, duals, weights).sum())
         assert gap <= 1.1 * TOL * (duals @ margins / 2 + own.primal(margins, weights))
         assert_allclose(values, f[held], atol=1e-3 * np.abs(f).max())
-    first = solve_paths(gram, [task], [None], losses[:2], offset, **settings)
-    (second,) = solve_paths(gram, [task], [held], losses[2:], offset, start=first, **settings)
+    [first] = solve_paths([Chain(gram, [task], [None], losses[:2], offset)], **settings)
+    [[second]] = solve_paths([Chain(gram, [task], [held], losses[2:], offset, first)], **settings)
     assert_allclose(second.held, path.held[2:], atol=0.1)  # up to the gap
 
 
@@ -127,6 +130,62 @@ def test_several_classes_in_pairs_vote() -> None:
     assert pairs.score > 0.93 and rest.score > 0.93
 
 
+def test_gammas_that_are_behind_go_on_to_no_larger_lam() -> None:
+    X, y = noisy(400)
+    stage = cross_validation(np.arange(400), StratifiedKFold(4), y, None, 400)
+    lams = [10.0 * 4**k for k in range(6)]
+    settings = [Setting(gamma, True, 0.6, lam) for gamma in (2.0, 500.0) for lam in lams]
+    trials, all_of_them = (evaluate(field(X, y), stage, settings, 0.5, whole=w) for w in (False, True))
+    assert len(all_of_them) == 12
+    good, bad = ([t for t in trials if t.setting.gamma == gamma] for gamma in (2.0, 500.0))
+    best = max(trials, key=lambda t: t.score)
+    assert len(bad) == AT_ONCE < len(good)  # all lams that are tried before the first look
+    assert bad[-1].score < best.score - best.error
+    unseen = left_out(trials, settings)
+    assert [s for s, _ in unseen] == [s for s in settings if s not in {t.setting for t in trials}]
+    assert {score for s, score in unseen if s.gamma == 500.0} == {bad[-1].score}
+
+
+def test_settings_at_the_edge_have_the_neighbours_that_were_left_out() -> None:
+    def trial(gamma: float, lam: float, score: float) -> Trial:
+        return Trial(Setting(gamma, True, 0.6, lam), 0, 100, np.array([score]), np.zeros(1), 0.01)
+
+    trials = [trial(1.0, 1.0, 0.9), trial(1.0, 4.0, 0.9), trial(4.0, 1.0, 0.5)]
+    unseen = left_out(trials, [trial.setting for trial in trials] + [Setting(4.0, True, 0.6, 4.0)])
+    alone, among = smoothed(trials), smoothed(trials, unseen)
+    assert unseen == [(Setting(4.0, True, 0.6, 4.0), 0.5)]
+    assert alone[1] > alone[0]  # for want of a neighbour
+    assert_allclose(among[1], among[0], rtol=1e-12)
+    other = replace(trials[2], setting=Setting(4.0, True, 0.3, 4.0))
+    assert_allclose(smoothed([*trials[:2], other])[:2], [0.9, 0.9])  # of another theta: no neighbour
+
+
+def test_matrices_beyond_the_memory_are_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = noisy(300)
+    lams = [10.0 * 4**k for k in range(6)]
+    settings = [Setting(gamma, True, 0.6, lam) for gamma in (1.0, 2.0, 4.0) for lam in lams]
+    stage = halves(np.arange(150), np.arange(150, 300), 300)
+    found = []
+    for most in (1 << 20, 400_000, 1):
+        monkeypatch.setattr("sodm.search.evaluate.MATRIX_BYTES", most)
+        found.append(evaluate(field(X, y, n_threads=2), stage, settings, 0.5, whole=False))
+    for other in found[1:]:
+        assert [t.setting for t in other] == [t.setting for t in found[0]]
+        assert_array_equal([t.scores for t in other], [t.scores for t in found[0]])
+
+
+@pytest.mark.parametrize(("n", "folds"), [(900, 5), (1100, 3)])
+def test_three_folds_do_from_a_thousand_rows_on(n: int, folds: int) -> None:
+    _, y = noisy(n)
+    given = {"kept": np.arange(n), "n_given": n, "largest": 5000, "seed": 0}
+    [stage] = plan(y, None, None, classes=True, **given)
+    assert len(stage.folds) == folds and len(stage.rows) == n
+    [of_numbers] = plan(y.astype(float), None, None, classes=False, **given)
+    assert len(of_numbers.folds) == 5  # nothing says that three do there
+    [asked_for] = plan(y, 4, None, classes=True, **given)
+    assert len(asked_for.folds) == 4
+
+
 def test_lam_is_carried_by_what_two_sizes_say() -> None:
     small, large = (Stage(np.arange(m), [], m / 16_000) for m in (1000, 4000))
     # Seen at the same number on both sizes, which in terms of all rows is a fall by 4^(1/2): "lam stays".
@@ -152,7 +211,7 @@ def test_chooses_well_and_says_how() -> None:
     assert model.score(X[400:], y[400:]) > 0.96
     results = model.cv_results_
     n = len(results["params"])
-    assert n >= 30 and all(len(column) == n for column in results.values())
+    assert n >= 20 and all(len(column) == n for column in results.values())
     splits = np.array([results[f"split{k}_test_score"] for k in range(5)])
     assert_allclose(splits.mean(axis=0), results["mean_test_score"])
     assert results["rank_test_score"].min() == 1
@@ -171,6 +230,17 @@ def test_same_result_for_any_number_of_threads() -> None:
     assert_array_equal(one.predict_proba(X[3200:]), two.predict_proba(X[3200:]))
     tried = [(stage["rows"], stage["folds"]) for stage in one.search_path_]
     assert tried == [(1000, 1), (1600, 2)]  # few rows, then both halves
+
+
+def test_few_tasks_share_the_threads_and_are_solved_alike() -> None:
+    X, y = noisy(1200)
+    stage = halves(np.arange(600), np.arange(600, 1200), 1200)
+    settings = [Setting(2.0, True, 0.6, lam) for lam in (50.0, 5e4)]  # the larger is Newton's
+    one, five = (evaluate(field(X, y, n_threads=n), stage, settings, 0.5) for n in (1, 5))
+    for a, b in zip(one, five, strict=True):
+        assert a.decisions is not None and b.decisions is not None
+        for left, right in zip(a.decisions, b.decisions, strict=True):
+            assert_array_equal(left, right)
 
 
 def test_given_candidates_are_kept_to() -> None:

@@ -1,5 +1,6 @@
 #include "exact/path.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <numeric>
@@ -17,7 +18,7 @@ namespace {
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
-constexpr int kMostSweeps = 120, kSweepsBetweenLooks = 4;
+constexpr int kMostSweeps = 120, kSweepsBetweenLooks = 4, kFirstLooks = 2;
 constexpr double kLead = 2;  // times the last way: tried first, twice that at most
 // Of the violation allowed: sweeps that move less have ended. The gap is often the last to come down.
 constexpr double kStill = 0.01;
@@ -43,15 +44,8 @@ Runs runs_of(Subset positions) {
 // The machines of one task, on a copy of the kernel values of its rows.
 class Path {
   public:
-    Path(const GramMatrix& gram, double offset, const PathTask& task, const Options& options,
-         Threads& threads)
-        : gram_(gram),
-          offset_(offset),
-          task_(task),
-          options_(options),
-          threads_(threads),
-          n_(task.problem.n),
-          k_(at(n_) * at(n_)) {
+    Path(const PathTask& task, const Options& options, Threads& threads)
+        : task_(task), options_(options), threads_(threads), n_(task.problem.n), k_(at(n_) * at(n_)) {
         const Runs runs = runs_of(task.rows);
         for (Index i = 0; i < n_; ++i) copy(task.rows[i], runs, k_.data() + i * n_);
         total_ = std::accumulate(task.problem.weights, task.problem.weights + n_, 0.0);
@@ -82,7 +76,7 @@ class Path {
         PathSolution out;
         for (double lam : task_.lams) {
             const auto began = std::chrono::steady_clock::now();
-            step(loss_of(lam, total_));
+            step(loss_of(task_.theta, lam, total_));
             for (std::size_t k = 0; k < duals_.size(); ++k)
                 out.coefficients.push_back(task_.problem.signs[k] * duals_[k]);
             out.seconds.push_back(
@@ -95,8 +89,8 @@ class Path {
   private:
     // Kernel values of a row of the Gram matrix with some others.
     void copy(Index row, const Runs& columns, float* to) const {
-        const float* from = gram_.values + row * gram_.n;
-        const auto offset = static_cast<float>(offset_);
+        const float* from = task_.gram.values + row * task_.gram.n;
+        const auto offset = static_cast<float>(task_.offset);
         for (const auto& [first, count] : columns) {
             for (Index j = 0; j < count; ++j) to[j] = from[first + j] + offset;
             to += count;
@@ -206,7 +200,12 @@ class Path {
             done = machine.gap <= options_.tol && machine.violation <= options_.violation;
         };
         const auto look = [&] {
-            if (++sweeps % kSweepsBetweenLooks != 0) return false;
+            ++sweeps;
+            if (sweeps <= kFirstLooks) {  // where lam is small one or two are often enough
+                assess();
+                return done;
+            }
+            if (sweeps % kSweepsBetweenLooks != 0) return false;
             assess();
             const double gain = before / machine.gap, left = std::log(machine.gap / options_.tol);
             before = machine.gap;
@@ -217,12 +216,10 @@ class Path {
         const SweepRows<float> rows{
             k_.data(), n_, 0.0, machine.y.data(), machine.s.data(), machine.q.data(), g, machine.f.data()};
         sweep(rows, loss, kStill * options_.violation, kMostSweeps, random, threads_, worker, alone, look);
-        if (sweeps % kSweepsBetweenLooks != 0) assess();  // nothing moved any more
+        if (!done && sweeps % kSweepsBetweenLooks != 0) assess();  // nothing moved any more
         return done;
     }
 
-    const GramMatrix& gram_;
-    double offset_;
     const PathTask& task_;
     const Options& options_;
     Threads& threads_;
@@ -238,25 +235,25 @@ class Path {
 }  // namespace
 
 template <class Loss>
-std::vector<PathSolution> solve_paths(const GramMatrix& gram, double offset,
-                                      const std::vector<PathTask>& tasks, const LossOf<Loss>& loss_of,
+std::vector<PathSolution> solve_paths(const std::vector<PathTask>& tasks, const LossOf<Loss>& loss_of,
                                       const Options& options, Threads& threads) {
     std::vector<PathSolution> out(tasks.size());
     if (tasks.size() == 1) {  // all threads for the one
-        out[0] = Path(gram, offset, tasks[0], options, threads).run(loss_of);
+        out[0] = Path(tasks[0], options, threads).run(loss_of);
         return out;
     }
+    const int share = std::max(1, threads.count() / std::max(1, static_cast<int>(tasks.size())));
     threads.run(tasks.size(), [&](std::size_t k, int worker) {
         Relay relay(threads, worker);
-        Threads alone(1, &relay);
-        out[k] = Path(gram, offset, tasks[k], options, alone).run(loss_of);
+        Threads own(share, &relay);
+        out[k] = Path(tasks[k], options, own).run(loss_of);
     });
     return out;
 }
 
-template std::vector<PathSolution> solve_paths(const GramMatrix&, double, const std::vector<PathTask>&,
-                                               const LossOf<OdmLoss>&, const Options&, Threads&);
-template std::vector<PathSolution> solve_paths(const GramMatrix&, double, const std::vector<PathTask>&,
-                                               const LossOf<HingeLoss>&, const Options&, Threads&);
+template std::vector<PathSolution> solve_paths(const std::vector<PathTask>&, const LossOf<OdmLoss>&,
+                                               const Options&, Threads&);
+template std::vector<PathSolution> solve_paths(const std::vector<PathTask>&, const LossOf<HingeLoss>&,
+                                               const Options&, Threads&);
 
 }  // namespace sodm

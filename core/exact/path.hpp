@@ -1,5 +1,5 @@
-// Machines along lam, as a search for parameters wants them: many small problems on parts of one Gram matrix,
-// each solved for one loss after the other, from the solution before, to a coarse gap.
+// Machines along lam, as a search for parameters wants them: many small problems on parts of a few Gram
+// matrices, each solved for one loss after the other, from the solution before, to a coarse gap.
 //
 // Coordinate sweeps do most of it: from a solution nearby a few of them are enough, and each costs as much as
 // the rows that move. Where they are too slow, which their rate tells, Newton's method goes on from there.
@@ -18,8 +18,11 @@ struct GramMatrix {
 };
 
 struct PathTask {
-    Subset rows;      // positions in the Gram matrix
-    Problem problem;  // signs, weights and offsets of these rows, and duals to start from
+    GramMatrix gram;
+    double offset = 0;  // added to all its values
+    double theta = 0;   // of the loss
+    Subset rows;        // positions in the Gram matrix
+    Problem problem;    // signs, weights and offsets of these rows, and duals to start from
     std::vector<double> lams;
     Subset held;  // positions in the Gram matrix where f is wanted
 };
@@ -30,14 +33,13 @@ struct PathSolution {
     std::vector<double> held;          // losses x machines x held rows: f there
 };
 
-// What the loss of a lam is, given the sum of the weights.
+// What the loss of a theta and a lam is, given the sum of the weights.
 template <class Loss>
-using LossOf = std::function<Loss(double lam, double total)>;
+using LossOf = std::function<Loss(double theta, double lam, double total)>;
 
-// The number of threads changes no result.
+// Tasks are solved side by side; few of them share the threads. Their number changes no result.
 template <class Loss>
-std::vector<PathSolution> solve_paths(const GramMatrix& gram, double offset,
-                                      const std::vector<PathTask>& tasks, const LossOf<Loss>& loss_of,
+std::vector<PathSolution> solve_paths(const std::vector<PathTask>& tasks, const LossOf<Loss>& loss_of,
                                       const Options& options, Threads& threads);
 
 }  // namespace sodm

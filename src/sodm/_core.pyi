@@ -70,6 +70,9 @@ def landmark_sums(landmarks: Points, x: Points, coefficients: Annotated[NDArray[
 
 def block(a: Points, b: Points, n_threads: int = 1) -> NDArray[numpy.float64]: ...
 
+def gram(a: Points, n_threads: int = 1) -> NDArray[numpy.float32]:
+    """Values among the rows of a, in single."""
+
 def symmetric_apply(a: Points, weights: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], n_threads: int = 1, cache_bytes: int = 0) -> NDArray[numpy.float64]: ...
 
 def apply(a: Points, b: Points, weights: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], n_threads: int = 1) -> NDArray[numpy.float64]: ...
@@ -250,9 +253,12 @@ def solve_pairs(source: Points | MatrixSource | FunctionSource, exact: Callable 
     """
 
 class PathTask:
-    def __init__(self, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], signs: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], offset: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None, lams: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], start: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None, held: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None: ...
+    def __init__(self, gram: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], shift: float, definite: bool, rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], signs: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], offset: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None, theta: float, lams: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], start: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None, held: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None:
+        """
+        `shift` is added to all values of the Gram matrix, `offset` to the margins.
+        """
 
-def solve_paths(gram: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], offset: float, definite: bool, tasks: Sequence[PathTask], loss: str, upsilon: float, theta: float, tol: float, violation: float, max_iter: int, seed: int, n_threads: int, stop: StopToken | None = None) -> list:
+def solve_paths(tasks: Sequence[PathTask], loss: str, upsilon: float, tol: float, violation: float, max_iter: int, seed: int, n_threads: int, stop: StopToken | None = None) -> list:
     """
     For each task coefficients, shape (lams, machines, rows), seconds, and f at the rows held.
     """

@@ -24,7 +24,8 @@ from sodm.problem.evaluator import KernelEvaluator
 from sodm.problem.kernels import Kernel
 from sodm.problem.losses import make_loss
 from sodm.search.classes import ClassTarget
-from sodm.search.evaluate import Field, evaluate
+from sodm.search.evaluate import evaluate
+from sodm.search.field import Field
 from sodm.search.halving import EXPONENT
 from sodm.search.settings import Setting
 from sodm.search.stage import cross_validation

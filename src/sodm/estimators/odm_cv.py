@@ -21,7 +21,8 @@ from sodm.problem.losses import make_loss
 from sodm.problem.row_types import MatrixLike, Rows
 from sodm.search.calibrate import Calibrator, first_is, fit_calibrator
 from sodm.search.classes import ClassTarget
-from sodm.search.evaluate import Field, evaluate
+from sodm.search.evaluate import evaluate
+from sodm.search.field import Field
 from sodm.search.halving import EXPONENT, Outcome
 from sodm.search.scoring import score_of
 from sodm.search.settings import Setting
@@ -34,10 +35,10 @@ class ODMClassifierCV(ClassifierMixin, KernelSearch):
     """The kernel machine with its parameters chosen by cross-validation, and with calibrated probabilities.
 
     `fit` searches gamma and lam, fits the machine with the best of them to all rows, and makes probabilities
-    of the decisions that the search has made on rows held out. Below 2,000 rows all settings are tried on all
+    of the decisions that the search has made on rows held out. Below 2,000 rows settings are tried on all
     rows; where rows are more, first on 1,000 of them, then what is around the best on more, and lam is
-    carried to all rows by what was seen on two sizes. A gamma's largest lams are left out once scores have
-    turned down along lam, unless `lams` are given.
+    carried to all rows by what was seen on two sizes. A gamma's largest lams are left out once its scores
+    have turned down along lam or are a standard error below the best of all, unless `lams` are given.
 
     Scale the features first: put this behind a scaler in a pipeline.
 

@@ -38,7 +38,7 @@ from sodm.estimators.threads import threads_for
 from sodm.problem.kernels import Kernel, resolve_gamma
 from sodm.problem.losses import Loss
 from sodm.problem.row_types import MatrixLike, Rows
-from sodm.search.evaluate import Field
+from sodm.search.field import Field
 from sodm.search.grid import GAMMAS, LAMS, Grid
 from sodm.search.halving import Outcome, search
 from sodm.search.plan import plan

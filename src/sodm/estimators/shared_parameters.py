@@ -246,8 +246,9 @@ gammas : "auto" or sequence of floats, default="auto"
     Candidates. "auto" begins with powers of four around ``gamma="scale"`` and goes on between and beyond
     them.
 cv : int, splitter, iterable or None, default=None
-    None is five folds, or, from 2,000 rows on, rows held out of every stage. A number of folds or a splitter
-    is used on the rows of each stage; an iterable of splits, or a `PredefinedSplit`, on all rows.
+    None is five folds, of classes three from 1,000 rows on, or, from 2,000 rows on, rows held out of every
+    stage. A number of folds or a splitter is used on the rows of each stage; an iterable of splits, or a
+    `PredefinedSplit`, on all rows.
 tol : float, default=1e-3
     Of the machine fitted to all rows; the search itself is content with 1e-2.
 cache_size : float or "auto", default="auto"

@@ -102,6 +102,26 @@ def votes(decision: Array, n_classes: int) -> Array:
     return np.ascontiguousarray((counts + margins / (3 * (np.abs(margins) + 1))).T)
 
 
+def decided(decision: NDArray[Any], n_classes: int) -> NDArray[np.int64]:
+    """The class with the most `votes`, several times as fast; equal ones may be told apart by rounding.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> decided(np.array([[1.0, 0.5, -3.0], [-1.0, -2.0, 1.0]]), 3).tolist()
+    [0, 1]
+    """
+    first, second = pairs_of(n_classes).T
+    signs = np.zeros((len(first), n_classes))
+    signs[np.arange(len(first)), first], signs[np.arange(len(first)), second] = 1, -1
+    own = np.asarray(decision, dtype=np.float64)
+    margins = own @ signs
+    counts = (
+        np.where(own >= 0, 0.5, -0.5) @ signs
+    )  # half the difference of won and lost: as good as those won
+    return (counts + margins / (3 * (np.abs(margins) + 1))).argmax(axis=1)
+
+
 def spread_over_pairs(coefficients: Array, codes: Index) -> Array:
     """A row of coefficients for each pair, zero for the rows of other classes, shape (n_pairs, n).
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sodm.problem.pairs import votes
+from sodm.problem.pairs import decided, votes
 from sodm.search.task import Array, Index, Task
 
 Scorer = Callable[["ClassTarget", NDArray[Any], Index], float]
@@ -30,6 +30,8 @@ class ClassTarget:
     score : callable or None
         Of the target itself, raw decisions and the row numbers they are of; None is the share of right ones.
     """
+
+    behind = 1.0  # accuracy is the same as if all went on
 
     def __init__(
         self, codes: Index, n_classes: int, weights: Array, pairs: bool, score: Scorer | None = None
@@ -63,6 +65,8 @@ class ClassTarget:
 
     def predicted(self, decisions: NDArray[Any]) -> Index:
         """The numbers of the classes that are decided for."""
+        if self.pairs:
+            return decided(decisions, self.n_classes)
         values = self.values(decisions)
         return (values > 0).astype(np.int64) if values.ndim == 1 else values.argmax(axis=1)
 

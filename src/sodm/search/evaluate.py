@@ -1,59 +1,61 @@
-"""Settings on the folds of a stage: one Gram matrix for each gamma serves them all."""
+"""Settings on the folds of a stage, wave by wave: the smaller lams of every gamma first.
+
+The largest lams take most of the time, and few gammas want them. So a gamma goes on to the next lam only if
+its scores have not turned down along lam, and if it is not too far behind another gamma.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import dataclasses
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import partial, reduce
 from itertools import groupby
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sodm import _core
-from sodm.problem.evaluator import KernelEvaluator
-from sodm.problem.kernels import Kernel
-from sodm.problem.losses import Loss
-from sodm.problem.row_types import Rows
-from sodm.search.path import Gram, Path, solve_paths
+from sodm.search.field import Field
+from sodm.search.path import Path, solve_paths
 from sodm.search.pool import run_all
 from sodm.search.settings import Setting, Trial
-from sodm.search.stage import Fold, Stage
-from sodm.search.task import Array, Index, Target, Task
+from sodm.search.shared import Sample, Shared
+from sodm.search.stage import Stage
 
 KEPT_BYTES = 64 << 20  # of raw decisions on held-out rows, kept beside the scores
-SHARED_BYTES = 64 << 20  # of a Gram matrix, up to which several are worked on at the same time
+# Of Gram matrices, up to which several are worked on, and kept for the next wave: enough for five gammas
+# where rows are below 2,000 and all are tried on. Fresh memory costs time too.
+MATRIX_BYTES = 96 << 20
 
 AT_ONCE = 4  # lams of the coarse grid before the first look whether scores have turned
-APART = 100  # pairs of classes: so many share so few rows that each has its own kernel values
-TURNED = 0.5  # of a standard error
+TURNED = 0.5  # of a standard error, below the best of the same gamma
 
 
-@dataclass(frozen=True)
-class Field:
-    """All that trials need and that no setting changes.
+@dataclass
+class Ladder:
+    """Settings that differ in lam alone, which ascends, and how far they have come."""
 
-    Attributes
-    ----------
-    X : ndarray or CSR matrix
-    kernel : Kernel
-        Its gamma is the setting's.
-    target : Target
-    loss_of : callable
-        (theta, lam) -> Loss
-    seed, n_threads : int
-    deadline : float or None
-        By `time.monotonic()`.
-    """
+    settings: list[Setting]
+    found: list[Trial] = dataclasses.field(default_factory=list)
+    paths: list[list[Path]] | None = None  # of each sample: the next wave goes on from them
 
-    X: Rows
-    kernel: Kernel
-    target: Target
-    loss_of: Callable[[float, float], Loss]
-    seed: int
-    n_threads: int
-    deadline: float | None = None
+    @property
+    def gamma(self) -> float:
+        return self.settings[0].gamma
+
+    def goes_on(self, best: Trial | None, behind: float) -> bool:
+        """Whether the next lam is worth its time; `behind` as of a `Target`."""
+        if len(self.found) == len(self.settings):
+            return False
+        if best is None or not self.found:
+            return True
+        last, own = self.found[-1], max(self.found, key=lambda trial: trial.score)
+        if np.isinf(behind):
+            return not last.score < own.score - TURNED * last.error  # nan is not
+        turned = last.score < own.score - TURNED * _error_between(own, last)
+        return not (turned or last.score < best.score - behind * _error_between(best, last))
+
+    def next(self, count: int) -> list[Setting]:
+        return self.settings[len(self.found) : len(self.found) + count]
 
 
 def evaluate(
@@ -66,137 +68,84 @@ def evaluate(
 ) -> list[Trial]:
     """Trials of all settings on a stage, the `number`-th. No result depends on the number of threads.
 
-    Unless `whole`, a gamma's larger lams are left out once scores have clearly turned down along lam: they
-    are the ones that take long, and hardly ever better again.
+    Unless `whole`, larger lams of a gamma are left out once it is clear that they are not wanted.
     """
     ordered = sorted(settings)
-    if stage.other is not None:
-        parts = [replace(stage, other=None), stage.other]
-        return [
-            _joined(*t)
-            for t in zip(*(evaluate(field, p, ordered, exponent, number) for p in parts), strict=True)
-        ]
-    by_gamma = [list(same) for _, same in groupby(ordered, key=lambda s: s.gamma)]
-    held = sum(len(fold.held) for fold in stage.folds)
+    ladders = [
+        Ladder(list(same)) for _, same in groupby(ordered, key=lambda s: (s.gamma, s.intercept, s.theta))
+    ]
+    samples = [Sample.of(field, part) for part in stage.parts]
+    held = sum(len(fold.held) for fold in stage.all_folds)
     keep = 4 * held * field.target.n_outputs * len(ordered) <= KEPT_BYTES
-    tasks = [field.target.tasks(stage.rows, fold.train) for fold in stage.folds]
-    side_by_side = 4 * len(stage.rows) ** 2 <= SHARED_BYTES and len(by_gamma) >= field.n_threads > 1
-    n_threads = 1 if side_by_side else field.n_threads
-
-    def trials(same: list[Setting], stop: _core.StopToken) -> list[Trial]:
-        kernel = replace(field.kernel, gamma=same[0].gamma)
-        evaluator = KernelEvaluator(kernel, n_threads=n_threads)
-        shared = _Shared.of(evaluator, field, stage, tasks, n_threads, stop)
-        chains = [list(chain) for _, chain in groupby(same, key=lambda s: (s.intercept, s.theta))]
-        found = [trial for chain in chains for trial in shared.along(chain, exponent, number, whole)]
-        return found if keep else [replace(trial, decisions=None) for trial in found]
-
-    jobs = [partial(trials, same) for same in by_gamma]
-    found = run_all(jobs, field.n_threads // n_threads, field.deadline)
-    return [trial for same in found for trial in same]
+    waves = _Waves(field, samples, exponent, number)
+    best: Trial | None = None
+    count = max(len(ladder.settings) for ladder in ladders) if whole else AT_ONCE
+    while going := [ladder for ladder in ladders if ladder.goes_on(best, field.target.behind)]:
+        waves.run(going, count)
+        if not keep:
+            for ladder in going:
+                ladder.found = [replace(trial, decisions=None) for trial in ladder.found]
+        best = _best([trial for ladder in ladders for trial in ladder.found])
+        count = 1
+    return [trial for ladder in ladders for trial in ladder.found]
 
 
-@dataclass(frozen=True)
-class _Shared:
-    """What all settings of a gamma have in common on a stage."""
+@dataclass
+class _Waves:
+    """Ladders, some rungs at a time, on all samples of a stage."""
 
     field: Field
-    stage: Stage
-    tasks: Sequence[Sequence[Task]]  # of each fold
-    evaluator: KernelEvaluator
-    gram: Gram
-    n_threads: int
-    stop: _core.StopToken
+    samples: Sequence[Sample]
+    exponent: float
+    number: int
+    kept: dict[tuple[float, int], Shared] = dataclasses.field(default_factory=dict)
 
-    @classmethod
-    def of(
-        cls,
-        evaluator: KernelEvaluator,
-        field: Field,
-        stage: Stage,
-        tasks: Sequence[Sequence[Task]],
-        n_threads: int,
-        stop: _core.StopToken,
-    ) -> _Shared:
-        gram = Gram.of(evaluator, field.X, stage.rows)
-        return cls(field, stage, tasks, evaluator, gram, n_threads, stop)
+    def run(self, ladders: Sequence[Ladder], count: int) -> None:
+        """Solve the next `count` settings of each, of as many gammas at a time as there is memory for."""
+        gammas = sorted({ladder.gamma for ladder in ladders})
+        at_once = max(1, MATRIX_BYTES // (4 * sum(len(sample.stage.rows) ** 2 for sample in self.samples)))
+        for first in range(0, len(gammas), at_once):
+            own = gammas[first : first + at_once]
+            if len({gamma for gamma, _ in self.kept} | set(own)) > at_once:
+                self.kept.clear()
+            self._step([ladder for ladder in ladders if ladder.gamma in own], count)
 
-    def along(self, chain: Sequence[Setting], exponent: float, number: int, whole: bool) -> list[Trial]:
-        """Trials of settings that differ in lam alone, which ascends."""
-        pieces = [chain] if whole else [chain[:AT_ONCE], *([setting] for setting in chain[AT_ONCE:])]
-        offset = float(chain[0].intercept)
-        flat = [task for tasks in self.tasks for task in tasks]
-        held = [fold.inside for fold, tasks in zip(self.stage.folds, self.tasks, strict=True) for _ in tasks]
-        found: list[Trial] = []
-        start: list[Path] | None = None
-        for piece in pieces:
-            if found and found[-1].score < max(t.score for t in found) - TURNED * found[-1].error:
-                break
-            lams = [self.stage.lam_there(s.lam, exponent) for s in piece]
-            losses = [self.field.loss_of(piece[0].theta, lam) for lam in lams]
-            start = solve_paths(
-                self.gram,
-                flat,
-                held,
-                losses,
-                offset,
-                start=start,
-                seed=self.field.seed,
-                n_threads=self.n_threads,
-                stop=self.stop,
-            )
-            found += self._trials(piece, start, offset, number)
-        return found
-
-    def _trials(
-        self, piece: Sequence[Setting], paths: Sequence[Path], offset: float, number: int
-    ) -> Iterator[Trial]:
-        folds, solved = self.stage.folds, iter(paths)
-        by_fold = [[next(solved) for _ in tasks] for tasks in self.tasks]
-        outputs = [
-            self._decisions(fold, tasks, own, offset, len(piece))
-            for fold, tasks, own in zip(folds, self.tasks, by_fold, strict=True)
+    def _step(self, ladders: Sequence[Ladder], count: int) -> None:
+        samples = range(len(self.samples))
+        for key in dict.fromkeys((ladder.gamma, k) for ladder in ladders for k in samples):
+            if key not in self.kept:
+                self.kept[key] = Shared.of(self.field, self.samples[key[1]], key[0])
+        work = [(ladder, k) for ladder in ladders for k in samples]
+        pieces = [ladder.next(count) for ladder, _ in work]
+        shared = [self.kept[ladder.gamma, k] for ladder, k in work]
+        tasks = [
+            own.chain(piece, self.exponent, None if ladder.paths is None else ladder.paths[k])
+            for own, piece, (ladder, k) in zip(shared, pieces, work, strict=True)
         ]
-        seconds = [np.sum([one.seconds for one in own], axis=0) for own in by_fold]
-        score = self.field.target.score
-        for k, setting in enumerate(piece):
-            decisions = tuple(output[k] for output in outputs)
-            scores = np.array([score(d, fold.held) for d, fold in zip(decisions, folds, strict=True)])
-            fit_seconds = np.array([own[k] for own in seconds])
-            error = _standard_error(scores, folds)
-            yield Trial(setting, number, len(self.stage.rows), scores, fit_seconds, error, decisions)
+        solve = partial(solve_paths, tasks, seed=self.field.seed, n_threads=self.field.n_threads)
+        (paths,) = run_all([lambda stop: solve(stop=stop)], 1, self.field.deadline)
+        found = iter(zip(paths, map(self._trials, shared, pieces, paths), strict=True))
+        for ladder in ladders:
+            of_samples = [next(found) for _ in samples]
+            ladder.paths = [own for own, _ in of_samples]
+            trials = zip(*(own for _, own in of_samples), strict=True)
+            ladder.found += [reduce(_joined, parts) for parts in trials]
 
-    def _decisions(
-        self, fold: Fold, tasks: Sequence[Task], paths: Sequence[Path], offset: float, n_losses: int
-    ) -> NDArray[np.float32]:
-        """Raw outputs on rows held out, shape (n_losses, n_held, n_outputs)."""
-        shape = n_losses, len(fold.held), self.field.target.n_outputs
-        found = np.zeros(shape, dtype=np.float32)
-        if fold.inside is not None:
-            for task, path in zip(tasks, paths, strict=True):
-                found[:, :, task.outputs] = path.held.transpose(0, 2, 1)
-            return found
-        if len(tasks) < APART:  # one product with the columns of all
-            columns = np.zeros((len(self.stage.rows), n_losses, shape[2]))
-            for task, path in zip(tasks, paths, strict=True):
-                columns[np.ix_(task.rows, np.arange(n_losses), task.outputs)] = path.coefficients.transpose(
-                    2, 0, 1
-                )
-            flat = columns.reshape(len(columns), -1)
-            values = self._values(fold, self.stage.rows, flat) + offset * flat.sum(axis=0)
-            return np.ascontiguousarray(values.reshape(shape[1], n_losses, -1).transpose(1, 0, 2), np.float32)
-        for task, path in zip(tasks, paths, strict=True):
-            flat = path.coefficients.reshape(-1, len(task.rows)).T
-            values = self._values(fold, self.stage.rows[task.rows], flat) + offset * flat.sum(axis=0)
-            found[:, :, task.outputs] = values.reshape(shape[1], n_losses, -1).transpose(1, 0, 2)
-        return found
+    def _trials(self, shared: Shared, piece: Sequence[Setting], paths: Sequence[Path]) -> list[Trial]:
+        return shared.trials(piece, paths, self.number)
 
-    def _values(self, fold: Fold, rows: Index, coefficients: Array) -> NDArray[Any]:
-        """K coefficients, shape (n_held, n_machines), between rows held out and these of X."""
-        X = self.field.X
-        if self.evaluator.precomputed:
-            return np.asarray(X[np.ix_(fold.held, rows)], np.float32) @ coefficients.astype(np.float32)
-        return self.evaluator.apply(X[fold.held], X[rows], np.ascontiguousarray(coefficients))
+
+def _error_between(best: Trial, other: Trial) -> float:
+    """Standard error of a difference, as far as few folds can tell: on a fold that is hard both are bad."""
+    if len(best.scores) < 3:
+        return best.error
+    paired = float((best.scores - other.scores).std(ddof=1) / np.sqrt(len(best.scores)))
+    return min(max(paired, best.error / 2), best.error)
+
+
+def _best(trials: Sequence[Trial]) -> Trial | None:
+    """The one with the highest score, of those whose score is a number."""
+    return max((t for t in trials if np.isfinite(t.score)), key=lambda t: t.score, default=None)
 
 
 def _joined(first: Trial, second: Trial) -> Trial:
@@ -211,11 +160,3 @@ def _joined(first: Trial, second: Trial) -> Trial:
         error=float(np.hypot(first.error, second.error) / 2),
         decisions=both,
     )
-
-
-def _standard_error(scores: NDArray[np.float64], folds: list[Fold]) -> float:
-    """Of the mean over the folds; of a single one, that of a share of its rows."""
-    if len(scores) > 1:
-        return float(scores.std(ddof=1) / np.sqrt(len(scores)))
-    share = float(np.clip(scores[0], 0, 1))
-    return float(np.sqrt(max(share * (1 - share), 0.25 / len(folds[0].held)) / len(folds[0].held)))

@@ -18,7 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from sodm.search.evaluate import Field, evaluate
+from sodm.search.evaluate import evaluate
+from sodm.search.field import Field
 from sodm.search.grid import Grid
 from sodm.search.pool import OutOfTime
 from sodm.search.settings import Setting, Trial
@@ -72,16 +73,20 @@ def search(
             began = perf_counter()
             here = evaluate(field, stage, candidates, EXPONENT, number, number > 0 or not grid.free_lam)
             trials += here
+            unseen = left_out(here, candidates)
             for _ in range(CLIMBS if number > 0 else len(stages) == 1 < len(candidates)):
                 # Beside the best so far: between the points of a coarse grid, or further the way it went.
-                best = choose(here, grid.usual_lam)
+                best = choose(here, grid.usual_lam, unseen)
                 tried = {trial.setting for trial in here}
                 more = [s for s in grid.around(best.setting, 2.0, 4.0) if s not in tried]
+                if number == 0 and np.isfinite(field.target.behind):
+                    # A larger lam was no better at the best gamma, or was not worth its time.
+                    more = [s for s in more if s.lam <= best.setting.lam]
                 if not more:
                     break
                 new = evaluate(field, stage, more, EXPONENT, number)
                 here, trials = here + new, trials + new
-            best = choose(here, grid.usual_lam)
+            best = choose(here, grid.usual_lam, unseen)
             centres.append((stage, centre(here, best)))
             path.append(_record(stage, here, best, perf_counter() - began))
             report(_line(path[-1]))
@@ -96,18 +101,34 @@ def search(
     return Outcome(best.setting.with_lam(lam), best, trials, exponent, path, cut)
 
 
-def smoothed(trials: Sequence[Trial]) -> list[float]:
-    """Scores, each averaged with those of its neighbours."""
-    scores = np.array([trial.score for trial in trials])
+def left_out(trials: Sequence[Trial], candidates: Sequence[Setting]) -> list[tuple[Setting, float]]:
+    """Candidates that were not tried, with the score of the largest lam that was, all else being the same.
+
+    Without them settings at the edge of what was tried would lack the neighbours that are no better.
+    """
+    last: dict[Setting, Trial] = {}
+    for trial in sorted(trials, key=lambda t: t.setting):
+        last[trial.setting.with_lam(1.0)] = trial
+    tried = {trial.setting for trial in trials}
+    return [(s, last[s.with_lam(1.0)].score) for s in candidates if s not in tried]
+
+
+def smoothed(trials: Sequence[Trial], unseen: Sequence[tuple[Setting, float]] = ()) -> list[float]:
+    """Scores, each averaged with those of its neighbours, tried or not."""
+    settings = [trial.setting for trial in trials] + [setting for setting, _ in unseen]
+    scores = np.array([trial.score for trial in trials] + [score for _, score in unseen])
+    place = np.log2([[setting.gamma, setting.lam] for setting in settings])
+    kinds = {kind: number for number, kind in enumerate({setting.kind: None for setting in settings})}
+    kind = np.array([kinds[setting.kind] for setting in settings])
     found = []
-    for trial in trials:
-        distances = np.array([trial.setting.distance(other.setting) for other in trials])
-        weights = np.exp(-0.5 * (distances / BANDWIDTH) ** 2)
+    for k in range(len(trials)):
+        distances = np.sum((place - place[k]) ** 2, axis=1)
+        weights = np.exp(-0.5 * distances / BANDWIDTH**2) * (kind == kind[k])
         found.append(float(weights @ scores / weights.sum()))
     return found
 
 
-def choose(tried: Sequence[Trial], usual_lam: float) -> Trial:
+def choose(tried: Sequence[Trial], usual_lam: float, unseen: Sequence[tuple[Setting, float]] = ()) -> Trial:
     """The best of those whose score is a number, judged by that and the scores of its neighbours.
 
     Of settings that can hardly be told from it, the one of the smallest lam, down to the usual one: where a
@@ -116,7 +137,10 @@ def choose(tried: Sequence[Trial], usual_lam: float) -> Trial:
     trials = [trial for trial in tried if np.isfinite(trial.score)]
     if not trials:
         raise ValueError("no setting has a score: scoring gives nan for each of them on rows held out.")
-    judged = [(trial.score + together) / 2 for trial, together in zip(trials, smoothed(trials), strict=True)]
+    unseen = [(setting, score) for setting, score in unseen if np.isfinite(score)]
+    judged = [
+        (trial.score + together) / 2 for trial, together in zip(trials, smoothed(trials, unseen), strict=True)
+    ]
     best = max(range(len(trials)), key=lambda k: (judged[k], -trials[k].setting.lam))
     enough = judged[best] - EVEN * trials[best].error
     even = [k for k in range(len(trials)) if judged[k] >= enough]
@@ -125,8 +149,8 @@ def choose(tried: Sequence[Trial], usual_lam: float) -> Trial:
 
 def centre(trials: Sequence[Trial], best: Trial) -> float:
     """Where along log2(lam) the good settings of the best gamma are: a mean, weighted by scores."""
-    same = [t for t in trials if t.setting.distance(best.setting.with_lam(t.setting.lam)) < np.inf]
-    same = [t for t in same if t.setting.gamma == best.setting.gamma and np.isfinite(t.score)]
+    at = best.setting
+    same = [t for t in trials if t.setting.with_lam(at.lam) == at and np.isfinite(t.score)]
     scores = np.array([t.score for t in same])
     weights = np.exp((scores - scores.max()) / max(best.error, 1e-12))
     return float(weights @ [log2(t.setting.lam) for t in same] / weights.sum())

@@ -29,6 +29,8 @@ class NumberTarget:
         their mean.
     """
 
+    behind = np.inf  # a smooth function wants a small gamma, which is last until lam is large
+
     def __init__(self, values: Array, weights: Array, score: Scorer | None = None) -> None:
         self.values, self.weights, self.n_outputs = values, weights, len(values)
         self._score = score

@@ -41,11 +41,12 @@ class Gram:
         definite = kernel.name in ("rbf", "laplacian", "linear")
         if evaluator.precomputed:
             return cls(np.ascontiguousarray(X[np.ix_(rows, rows)], dtype=np.float32), False)
-        values = np.empty((len(rows), len(rows)), dtype=np.float32)
         A = X[rows]
-        points = evaluator.points(A) if kernel.compiled else A
+        if kernel.compiled:
+            return cls(_core.gram(evaluator.points(A), evaluator.n_threads), definite)
+        values = np.empty((len(rows), len(rows)), dtype=np.float32)
         for part in chunks(len(rows), len(rows)):
-            values[part] = evaluator.block(A[part], points)
+            values[part] = evaluator.block(A[part], A)
         return cls(values, definite)
 
 
@@ -66,21 +67,11 @@ class Path:
     held: Array
 
 
-def solve_paths(
-    gram: Gram,
-    tasks: Sequence[Task],
-    held: Sequence[Index | None],
-    losses: Sequence[Loss],
-    offset: float,
-    *,
-    start: Sequence[Path] | None = None,
-    seed: int,
-    n_threads: int,
-    stop: _core.StopToken,
-) -> list[Path]:
-    """Solve the machines of all tasks for all losses, the mildest first, in one call of the core.
+@dataclass(frozen=True)
+class Chain:
+    """Tasks on one Gram matrix, for losses that follow each other.
 
-    Parameters
+    Attributes
     ----------
     gram : Gram
     tasks : sequence of Task
@@ -90,39 +81,60 @@ def solve_paths(
         In the order in which one is a good start for the next: lam ascending. They differ in nothing else.
     offset : float
         Added to all kernel values: 1 for machines with an intercept.
-    start : sequence of Path, optional
+    start : sequence of Path or None
         Of the same tasks for a smaller lam: the last of each is gone on from.
-    seed, n_threads, stop
-        As for `sodm.solvers.exact.solve`.
     """
-    loss = losses[0]
+
+    gram: Gram
+    tasks: Sequence[Task]
+    held: Sequence[Index | None]
+    losses: Sequence[Loss]
+    offset: float
+    start: Sequence[Path] | None = None
+
+    def for_core(self) -> list[_core.PathTask]:
+        loss = self.losses[0]
+        theta = float(loss.theta) if isinstance(loss, OdmLoss) else 0.0
+        lams = np.array([one.lam for one in self.losses])
+        return [
+            _core.PathTask(
+                self.gram.values,
+                self.offset,
+                self.gram.definite,
+                task.rows,
+                np.ascontiguousarray(task.signs),
+                np.ascontiguousarray(task.weights),
+                None if task.offset is None else np.ascontiguousarray(task.offset),
+                theta,
+                task.share * lams,
+                None if self.start is None else task.signs * self.start[k].coefficients[-1],
+                self.held[k],
+            )
+            for k, task in enumerate(self.tasks)
+        ]
+
+
+def solve_paths(
+    chains: Sequence[Chain], *, seed: int, n_threads: int, stop: _core.StopToken | None
+) -> list[list[Path]]:
+    """Solve the machines of all tasks for all losses, the mildest first, in one call of the core.
+
+    The losses of all chains are of one kind, with the same upsilon. `seed`, `n_threads` and `stop` are as for
+    `sodm.solvers.exact.solve`.
+    """
+    loss = chains[0].losses[0]
     odm = loss if isinstance(loss, OdmLoss) else None
-    lams = np.array([one.lam for one in losses])
-    own = [
-        _core.PathTask(
-            task.rows,
-            np.ascontiguousarray(task.signs),
-            np.ascontiguousarray(task.weights),
-            None if task.offset is None else np.ascontiguousarray(task.offset),
-            task.share * lams,
-            None if start is None else task.signs * start[k].coefficients[-1],
-            held[k],
+    found = iter(
+        _core.solve_paths(
+            [task for chain in chains for task in chain.for_core()],
+            loss="targets" if isinstance(odm, TargetLoss) else "odm" if odm else "hinge",
+            upsilon=float(odm.upsilon) if odm else 1.0,
+            tol=TOL,
+            violation=violation_tolerance(TOL),
+            max_iter=MAX_ITER,
+            seed=seed,
+            n_threads=n_threads,
+            stop=stop,
         )
-        for k, task in enumerate(tasks)
-    ]
-    found = _core.solve_paths(
-        gram.values,
-        offset,
-        gram.definite,
-        own,
-        loss="targets" if isinstance(odm, TargetLoss) else "odm" if odm else "hinge",
-        upsilon=float(odm.upsilon) if odm else 1.0,
-        theta=float(odm.theta) if odm else 0.0,
-        tol=TOL,
-        violation=violation_tolerance(TOL),
-        max_iter=MAX_ITER,
-        seed=seed,
-        n_threads=n_threads,
-        stop=stop,
     )
-    return [Path(*one) for one in found]
+    return [[Path(*next(found)) for _ in chain.tasks] for chain in chains]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,12 +21,10 @@ class Setting:
     def with_lam(self, lam: float) -> Setting:
         return replace(self, lam=lam)
 
-    def distance(self, other: Setting) -> float:
-        """In factors of two, over lam and gamma; settings that differ in anything else are far apart."""
-        if (self.theta, self.intercept) != (other.theta, other.intercept):
-            return np.inf
-        log_gamma = np.log2(self.gamma / other.gamma) if self.gamma != other.gamma else 0.0
-        return float(np.hypot(log_gamma, np.log2(self.lam / other.lam)))
+    @property
+    def kind(self) -> tuple[float, bool]:
+        """All but gamma and lam: settings of different kinds are no neighbours."""
+        return self.theta, self.intercept
 
 
 @dataclass(frozen=True)
@@ -57,6 +56,6 @@ class Trial:
     error: float
     decisions: tuple[NDArray[np.float32], ...] | None = None
 
-    @property
+    @cached_property
     def score(self) -> float:
         return float(self.scores.mean())

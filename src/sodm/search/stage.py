@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -50,6 +50,11 @@ class Stage:
     folds: list[Fold]
     share: float
     other: Stage | None = None
+
+    @property
+    def parts(self) -> list[Stage]:
+        """The samples, each on its own."""
+        return [replace(self, other=None), *(self.other.parts if self.other is not None else [])]
 
     @property
     def all_folds(self) -> list[Fold]:

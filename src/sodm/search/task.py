@@ -40,9 +40,18 @@ class Task:
 
 
 class Target(Protocol):
-    """What is to be learnt: classes here, numbers for a regression."""
+    """What is to be learnt: classes here, numbers for a regression.
+
+    Attributes
+    ----------
+    n_outputs : int
+    behind : float
+        So many standard errors below the best score a gamma is taken not to catch up at a larger lam;
+        infinite where large lams must be tried before that can be told.
+    """
 
     n_outputs: int
+    behind: float
 
     def tasks(self, rows: Index, train: Index) -> list[Task]:
         """The machines of a fold.
