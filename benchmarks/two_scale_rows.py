@@ -8,8 +8,8 @@ from typing import Any
 import susy_drawn
 from table import Row
 from timing import isolated, isolated_peer
-from tree_figures import grow, tune
-from two_scale_fits import SETS, fit, ridge_by_blocks
+from tree_figures import grow
+from two_scale_fits import SETS, fit, ridge_by_blocks, settings
 
 ALGORITHM_1_SECONDS = 120.0
 NEAR = -0.1  # points below the exact machine that are no loss
@@ -62,10 +62,11 @@ def _beside(
 
 def stand_in_rows(threads: int) -> Iterator[Row]:
     """Rows of SUSY's shape: more of them must make a better machine, in time and memory."""
-    tuned = isolated(tune, threads, side="ours", name="susy-subset")
     before = None
     for n in STAND_IN:
-        found = isolated(grow, threads, n=n, parameters=tuned, budget=None)
+        own = settings("susy-subset", n)
+        del own["random_state"]  # it is given there
+        found = isolated(grow, threads, n=n, parameters=own, budget=None)
         what = f"stand-in of SUSY, {n:,} rows"
         mine = f"{found['seconds']:.1f} s, {found['accuracy']:.4f}"
         last = n == STAND_IN[-1]
