@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -210,3 +211,23 @@ def test_hinge_has_no_landmarks() -> None:
     X, y = noisy(11_000, 12)
     fitted = SODMClassifier(loss="hinge", gamma=0.1, lam=2e3, random_state=0).fit(X, y)
     assert fitted.stop_reason_ != "landmarks"
+
+
+@pytest.mark.parametrize("kernel", ["poly", "laplacian", "sigmoid"])
+def test_other_kernels_end_well(kernel: str) -> None:
+    """Those that are no proper kernels have no landmarks; the others may have some."""
+    X, y = noisy(10_500, 13)
+    fitted = SODMClassifier(kernel=kernel, gamma=0.02, coef0=0.5, lam=1e3, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that a sigmoid is no kernel
+        fitted.fit(X, y)
+    assert fitted.score(X, y) > 0.55
+    assert kernel != "sigmoid" or fitted.stop_reason_ != "landmarks"
+
+
+def test_rows_of_zeros_have_no_landmarks() -> None:
+    problem = Problem(
+        np.zeros((50, 3)), np.ones((1, 50)), np.ones(50), Kernel("poly"), OdmLoss(10.0, 0.5, 0.6)
+    )
+    found = Landmarks.choose(problem, Context().evaluator(problem.kernel), 0)
+    assert len(found.rows) == 0 and not found.carry

@@ -105,6 +105,11 @@ class Kernel:
         """Whether the core knows this kernel by name."""
         return not callable(self.name) and self.name != "precomputed"
 
+    @property
+    def definite(self) -> bool:
+        """Whether it is positive semidefinite by its formula."""
+        return self.name in ("linear", "rbf", "laplacian") or (self.name == "poly" and self.coef0 >= 0)
+
     def diag(self, A: Rows) -> NDArray[np.float64]:
         """The values k(x, x), in double precision."""
         if self.name == "precomputed":

@@ -24,7 +24,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sodm import _core
-from sodm.engines.base import Arrays
 from sodm.problem.evaluator import KernelEvaluator
 from sodm.problem.problem import Problem
 from sodm.problem.row_types import Rows
@@ -68,7 +67,8 @@ class Landmarks:
         pool = np.sort(np.random.RandomState(seed).permutation(n)[:POOL])
         rows = problem.rows[pool]
         ridge = 1 / problem.loss.scale(total)
-        tolerance = ENOUGH * ridge / float(np.max(kernel.diag(rows)))
+        largest = float(np.max(kernel.diag(rows)))
+        tolerance = ENOUGH * ridge / largest if largest > 0 else 0.0
         most = min(MOST, int(BY_ROOT * np.sqrt(n)))
         pivots, residual, factor = _core.pivoted_cholesky(
             kernel.source(rows), most, tolerance=tolerance, return_factor=True, n_threads=kernel.n_threads
@@ -76,7 +76,8 @@ class Landmarks:
         assert factor is not None  # it was asked for
         lower = np.ascontiguousarray(factor[pivots], dtype=np.float64)
         inverse = _core.inverse_of_lower(lower, kernel.n_threads)
-        return cls(pool[pivots], rows[pivots], inverse, float(residual.mean() / ridge))
+        rest = float(residual.mean() / ridge) if len(pivots) else np.inf  # rows that are all zero
+        return cls(pool[pivots], rows[pivots], inverse, rest)
 
     @property
     def carry(self) -> bool:
@@ -91,12 +92,3 @@ class Landmarks:
     def coefficients(self, w: Array) -> Array:
         """Those of f, L^-T w, shape (n_problems, m); without BLAS, whose threads change bits."""
         return np.einsum("pk,kj->pj", w, self.inverse)
-
-    @property
-    def message(self) -> Arrays:
-        """They, as tasks take them."""
-        return {"landmarks": self.rows, "points": self.points, "inverse": self.inverse, "rest": self.rest}
-
-    @classmethod
-    def of_message(cls, message: Arrays) -> Landmarks:
-        return cls(message["landmarks"], message["points"], message["inverse"], message["rest"])

@@ -148,7 +148,8 @@ class _Training:
     def _span(self) -> Span | None:
         """What landmarks can tell, if they carry the problem."""
         problem = self.problem
-        if not isinstance(problem.loss, OdmLoss) or problem.offset is not None:
+        fits = isinstance(problem.loss, OdmLoss) and problem.offset is None and problem.kernel.definite
+        if not fits:
             return None
         landmarks = Landmarks.choose(problem, self.context.evaluator(problem.kernel), self.context.seed)
         if not landmarks.carry:
