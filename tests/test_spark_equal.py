@@ -310,10 +310,11 @@ def test_regions_equal_those_of_one_machine_bit_for_bit(spark, form):
 
 @pytest.mark.slow
 def test_the_trial_on_a_cluster_decides_as_on_one_machine(spark, monkeypatch):
-    from sodm.trees import landmarks, two_scale
+    from sodm.trees import landmarks, trial, two_scale
 
     monkeypatch.setattr(two_scale, "EXACT_ROWS", 500)
     monkeypatch.setattr(two_scale, "REGION_ROWS", 150)
+    monkeypatch.setattr(trial, "REGION_ROWS", 150)
     monkeypatch.setattr(landmarks, "CARRIES", 0.0)
     rng = np.random.RandomState(0)
     X = rng.rand(3000, 2)
@@ -329,10 +330,10 @@ def test_the_trial_on_a_cluster_decides_as_on_one_machine(spark, monkeypatch):
 @pytest.mark.parametrize("kept", [True, pytest.param(False, marks=pytest.mark.slow)], ids=["kept", "passes"])
 def test_landmarks_on_a_cluster_are_those_of_one_machine(spark, monkeypatch, kept):
     """Features of all rows, and passes over rows that have none, which are made by tasks."""
-    from sodm.trees import span, two_scale
+    from sodm.trees import span, trial, two_scale
 
     monkeypatch.setattr(two_scale, "EXACT_ROWS", 500)
-    monkeypatch.setattr(two_scale, "REGION_ROWS", 150)
+    monkeypatch.setattr(trial, "REGION_ROWS", 150)
     if not kept:
         monkeypatch.setattr(span, "KEPT", 4 * 800 * 60)
         monkeypatch.setattr(span, "PASS_ROWS", 600)

@@ -61,12 +61,15 @@ def choose_solver(name: str, loss: Loss) -> LinearSolver[Any]:
     return SOLVERS[name]
 
 
+NO_CONTEXT = LinearContext()
+
+
 def train_linear(
     source: RowSums,
     loss: Loss,
     start: Start,
     settings: LinearSettings,
-    context: LinearContext = LinearContext(),  # noqa: B008
+    context: LinearContext = NO_CONTEXT,
 ) -> LinearTrained:
     """Find the weights of the linear machine over some rows, here or elsewhere.
 
