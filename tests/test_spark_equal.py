@@ -333,14 +333,14 @@ def test_landmarks_on_a_cluster_are_those_of_one_machine(spark, monkeypatch, kep
     from sodm.trees import span, trial, two_scale
 
     monkeypatch.setattr(two_scale, "EXACT_ROWS", 500)
-    monkeypatch.setattr(trial, "REGION_ROWS", 150)
+    monkeypatch.setattr(trial, "REGION_ROWS", 300)
     if not kept:
-        monkeypatch.setattr(span, "KEPT", 4 * 800 * 60)
-        monkeypatch.setattr(span, "PASS_ROWS", 600)
+        monkeypatch.setattr(span, "KEPT", 4 * 2000 * 150)
+        monkeypatch.setattr(span, "PASS_ROWS", 1500)
     rng = np.random.RandomState(0)
-    X = rng.randn(2000, 5)
+    X = rng.randn(6000, 3)
     y = (X[:, 0] + 2 * rng.randn(len(X)) > 0).astype(float)
-    model, here = fit_both(spark, "SODMClassifier", X, y, lam=1e3, gamma=0.02, random_state=0)
+    model, here = fit_both(spark, "SODMClassifier", X, y, lam=1e4, gamma=0.1, random_state=0)
     assert model.stop_reason_ == here.stop_reason_ == "landmarks"
-    query = rng.randn(200, 5)
+    query = rng.randn(200, 3)
     assert np.array_equal(model.to_sklearn().decision_function(query), here.decision_function(query))
