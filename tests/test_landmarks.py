@@ -91,10 +91,11 @@ def test_inner_products_of_features_are_kernel_values_but_for_the_rest(
     problem = problem_of(form(X), y)
     kernel = Context(precision="double").evaluator(problem.kernel)
     found = Landmarks.choose(problem, kernel, 0)
+    assert found is not None
     features = found.features(kernel, form(X[:200]))
     ridge = 3000 * 0.4**2 / 1e3
     difference = np.abs(features @ features.T - kernel.block(form(X[:200]), form(X[:200])))
-    assert found.carry and len(found.rows) < 900
+    assert found.rest <= landmarks.CARRIES and len(found.rows) < 900
     assert 0 < difference.max() <= landmarks.ENOUGH * ridge * 1.01
     w = np.random.RandomState(0).randn(2, len(found.rows))
     values = kernel.apply(form(X[:200]), found.points, found.coefficients(w).T)
@@ -103,13 +104,27 @@ def test_inner_products_of_features_are_kernel_values_but_for_the_rest(
 
 def test_a_narrow_kernel_is_not_carried() -> None:
     problem = problem_of(np.random.RandomState(0).rand(3000, 10).astype(np.float32) * 10, np.arange(3000) % 2)
-    assert not Landmarks.choose(problem, Context().evaluator(problem.kernel), 0).carry
+    assert Landmarks.choose(problem, Context().evaluator(problem.kernel), 0) is None
+
+
+@pytest.mark.parametrize("hope", [1e-3, landmarks.HOPE])
+def test_hope_is_given_up_early_where_there_is_none(hope: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fourth of the landmarks is looked at first, and with a strict rule the rest never is."""
+    asked = []
+    factored = landmarks._factored
+    monkeypatch.setattr(landmarks, "HOPE", hope)
+    monkeypatch.setattr(landmarks, "_factored", lambda *a: asked.append(a[2]) or factored(*a))
+    problem = problem_of(*noisy(3000, 1))
+    found = Landmarks.choose(problem, Context().evaluator(problem.kernel), 0)
+    most = int(landmarks.BY_ROOT * 3000**0.5)
+    assert (found is None, asked) == ((True, [most // 4]) if hope < 1 else (False, [most // 4, most]))
 
 
 def solve(problem: Problem, tol: float = 1e-6) -> tuple[Span, np.ndarray, object]:
     context = Context(precision="double")
     engine = ThreadEngine(2)
     found = Landmarks.choose(problem, context.evaluator(problem.kernel), 0)
+    assert found is not None
     engine.keep(Table(problem.rows, problem.signs, problem.weights))
     own = Span(problem, context, engine, found, tol)
     result = own.solve(own.start(np.zeros(0, dtype=np.intp)), None)
@@ -133,6 +148,7 @@ def test_with_enough_landmarks_it_is_the_exact_machine(monkeypatch: pytest.Monke
 def test_passes_over_all_rows_find_what_newton_finds_on_them(
     classes: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(landmarks, "CARRIES", 1.0)
     X, y = noisy(9000, 4, classes)
     signs = np.where(y == np.arange(classes)[:, None], 1.0, -1.0)[1 if classes == 2 else 0 :]
     problem = Problem(X, signs, np.ones(len(y)), Kernel("rbf", gamma=0.1), OdmLoss(1e3, 0.5, 0.6))
@@ -228,5 +244,4 @@ def test_rows_of_zeros_have_no_landmarks() -> None:
     problem = Problem(
         np.zeros((50, 3)), np.ones((1, 50)), np.ones(50), Kernel("poly"), OdmLoss(10.0, 0.5, 0.6)
     )
-    found = Landmarks.choose(problem, Context().evaluator(problem.kernel), 0)
-    assert len(found.rows) == 0 and not found.carry
+    assert Landmarks.choose(problem, Context().evaluator(problem.kernel), 0) is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
@@ -15,6 +16,7 @@ from sodm.problem.query_blocks import query_blocks
 from sodm.problem.row_types import Rows, is_sparse
 
 BORDER = 1.3  # the second centre counts where its squared distance is less than so many times the first's
+_OfDistances = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]
 VALUES_AT_ONCE = 2**20  # of the rows, and of their products with the centres, that a thread looks at
 
 
@@ -78,26 +80,23 @@ class Cells:
         """Where the rows of X are; of each row that depends on nothing but the row."""
         return places_of(self.look(X, n_threads))
 
-    def distances(self, X: Rows) -> NDArray[np.float64]:
+    def nearest(self, X: Rows, n_threads: int = 1) -> NDArray[np.float64]:
         """The number of the nearest cell of each row of X, and the squared distance of its centre."""
-        found = np.empty((X.shape[0], 2))
-        inner, norms = KernelEvaluator(Kernel("linear"), "double"), squares(self.centres)
-        for rows in query_blocks(X, most=max(1, VALUES_AT_ONCE // max(1, len(self)) * X.shape[1])):
-            distance = norms - 2 * inner.block(X[rows], self.centres)
-            nearest = distance.argmin(axis=1)
-            found[rows, 0] = nearest
-            found[rows, 1] = distance[np.arange(len(nearest)), nearest] + squares(X[rows])
-        return found
+        return self._map(X, 2, _nearest, n_threads)
 
     def look(self, X: Rows, n_threads: int = 1) -> NDArray[np.float64]:
         """`places` as one table with a row for each row of X: nearest cell, second cell, share."""
-        found = np.empty((X.shape[0], 3))
+        return self._map(X, 3, _two_nearest, n_threads)
+
+    def _map(self, X: Rows, width: int, function: _OfDistances, n_threads: int) -> NDArray[np.float64]:
+        """A table of what is told by the squared distances of rows, for some of them at a time."""
+        found = np.empty((X.shape[0], width))
         inner = KernelEvaluator(Kernel("linear"), "double")
         centres, norms = inner.points(self.centres), squares(self.centres)
 
         def look_at(rows: slice) -> None:
             block = X[rows]
-            found[rows] = _two_nearest(norms - 2 * inner.block(block, centres), squares(block))
+            found[rows] = function(norms - 2 * inner.block(block, centres), squares(block))
 
         most = min(VALUES_AT_ONCE, VALUES_AT_ONCE // max(1, len(self)) * X.shape[1])
         with ThreadPoolExecutor(n_threads) as pool:
@@ -108,6 +107,12 @@ class Cells:
 def places_of(table: NDArray[np.float64]) -> Places:
     """The places of such a table, see `Cells.look`."""
     return Places(table[:, :2].astype(np.intp), table[:, 2])
+
+
+def _nearest(distance: NDArray[np.float64], squares: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Nearest and its squared distance, from squared distances that lack |x|^2."""
+    nearest = distance.argmin(axis=1)
+    return np.column_stack([nearest, distance[np.arange(len(nearest)), nearest] + squares])
 
 
 def _two_nearest(distance: NDArray[np.float64], squares: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -15,7 +15,6 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -41,11 +40,12 @@ Array = NDArray[np.float64]
 Index = NDArray[np.intp]
 
 KEPT = 2**29  # bytes of the features of the sample
-FIRST_ROWS, FIRST_PER_LANDMARK = 2000, 4  # of it, to begin with
+# Rows of the sample that a machine is found with at first, nearly that of all: one in so many, but no
+# fewer than so many, nor than so many for a landmark. A fourth of them tells where that is.
+FIRST, FIRST_ROWS, FIRST_PER_LANDMARK, BEFORE_FIRST = 3, 8000, 16, 4
 PASS_ROWS = 32_768  # rows of a task of a pass over all rows
 MAX_STEPS = 100
 COARSE_TOL = 1e-2
-NONE = np.zeros(0, dtype=np.intp)
 
 
 class Span:
@@ -68,27 +68,28 @@ class Span:
         if n > size:
             self.sample = np.sort(np.random.RandomState(context.seed).permutation(n)[:size])
 
-    @cached_property
-    def features(self) -> NDArray[Any]:
+    def _features(self) -> NDArray[Any]:
         """Those of the sample."""
         rows = self.problem.rows
         whole = len(self.sample) == rows.shape[0]
         return self.landmarks.features(self.kernel, rows.gather() if whole else rows[self.sample])
 
     def start(self, held: Index) -> Array:
-        """w of the sample without the rows that are held out, to a coarse tolerance."""
-        kept = self._kept(held)
-        w = np.zeros((len(self.problem.signs), len(self.landmarks.rows)))
-        step = kept.n // max(FIRST_ROWS, FIRST_PER_LANDMARK * len(self.landmarks.rows))
-        if step > 1:  # a few of its rows tell nearly where it is
-            w = self._solve(kept.every(step), w, COARSE_TOL, History(progress=self._watch)).w
-        return self._solve(kept, w, COARSE_TOL, History(progress=self._watch)).w
+        """w of some rows of the sample, none of them held out, to a coarse tolerance."""
+        m, free = len(self.landmarks.rows), np.setdiff1d(self.sample, held)
+        count = min(len(free), max(FIRST_ROWS, FIRST_PER_LANDMARK * m, len(free) // FIRST))
+        rows = free[np.linspace(0, len(free) - 1, count).astype(np.intp)]
+        some = self._rows(rows, self.landmarks.features(self.kernel, self.problem.rows[rows]))
+        w = self._coarse(some.every(BEFORE_FIRST), np.zeros((len(self.problem.signs), m)))
+        return self._coarse(some, w)
 
     def solve(self, start: Array, time_limit: float | None) -> LinearResult:
         """The machine of all rows, from the w that is given."""
-        kept, history = self._kept(NONE), History(progress=self._watch, time_limit=time_limit)
+        history = History(progress=self._watch, time_limit=time_limit)
+        kept = self._rows(self.sample, self._features())
         if len(self.sample) == len(self.problem.weights):
             return self._solve(kept, start, self.tol, history)
+        start = self._coarse(kept, start)
         return self._solve(PassRows(self, kept, start), start, self.tol, history)
 
     def train(self, start: Array, time_limit: float | None, seconds: Seconds, began: float) -> Trained:
@@ -152,13 +153,15 @@ class Span:
             stop_reason=LANDMARKS if in_time else TIME,
         )
 
-    def _kept(self, held: Index) -> MemoryRows:
-        """The sample without the rows that are held out: they weigh nothing."""
-        problem, weights = self.problem, self.problem.weights.copy()
-        weights[held] = 0.0
-        codes, positive = problem.codes[self.sample].astype(np.int32), positive_classes(len(problem.signs))
+    def _rows(self, rows: Index, features: NDArray[Any]) -> MemoryRows:
+        """These rows, as those of a linear problem."""
+        problem = self.problem
+        codes, positive = problem.codes[rows].astype(np.int32), positive_classes(len(problem.signs))
         of_problem = positive, problem.loss, 0.0, self.context.n_threads
-        return MemoryRows(self.features, codes, weights[self.sample], *of_problem)
+        return MemoryRows(features, codes, problem.weights[rows], *of_problem)
+
+    def _coarse(self, rows: RowSums, start: Array) -> Array:
+        return self._solve(rows, start, COARSE_TOL, History(progress=self._watch)).w
 
     def _solve(self, rows: RowSums, start: Array, tol: float, history: History) -> LinearResult:
         problem = LinearProblem(rows, len(self.problem.signs), self.problem.loss)

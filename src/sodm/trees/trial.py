@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from itertools import pairwise
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -27,15 +26,20 @@ from sodm.trees.span import Span
 
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
+Tried = tuple[Index, Index]  # the rows of a region, and others that are held out of it
 
 BASE_PARTS, BASE_ROWS = 4, 500  # of f0
 PARTS, PART_ROWS = 8, 2000  # of the average that stands for Algorithm 1
-FIRST, CLEAR = 2, 5.0  # so many of them are enough if regions are better by so many standard errors, or worse
+# So many of them, and so many regions, are enough if regions are so many standard errors better, or worse.
+FIRST_PARTS, FIRST_REGIONS, CLEAR = 2, 4, 3.0
 REGION_ROWS = 2000
 TRIED, TRIED_OF_SEVERAL = 16, 8  # regions, where there is one problem and where there are several
 HELD_OUT = 3  # one row in so many
 AROUND = 1.3  # times the rows of a region: those on its borders too
 WORTH_IT = 1.0  # standard errors of the difference that regions must be better by
+# Where landmarks carry a problem their machine is hardly worse than the exact one. So regions that are worse
+# by this on the first ones are not looked at any further.
+NO_HOPE = -1.0
 
 
 @dataclass(frozen=True)
@@ -119,46 +123,63 @@ class Trial:
     def finds_regions(self, span: Span | None) -> Verdict:
         """Whether regions are the better machine; against that of landmarks, if there are any."""
         regions = self._regions()
-        held = [own for _, own in regions]
-        self.held = np.concatenate(held)
-        block = Table(self.problem.rows, self.problem.signs, self.problem.weights).take(self.held)
-        here = [np.arange(first, last) for first, last in pairwise(np.cumsum([0, *map(len, held)]))]
-        by_regions = self._good(self._local([rows for rows, _ in regions], here, block), block)
+        self.held = np.concatenate([held for _, held in regions])
         if span is None:
-            return Verdict(self._beats_parts(by_regions, block))
+            return Verdict(self._beats_parts(regions))
         w = span.start(self.held)
-        values = decide(self.kernel, block, span.landmarks.points, span.landmarks.coefficients(w))
-        return Verdict(_gain(by_regions, self._good(values, block)) > 0, w)
+        values = decide(self.kernel, self._probe, span.landmarks.points, span.landmarks.coefficients(w))
+        gain, _ = self._compare(regions, self._good(values), NO_HOPE)
+        return Verdict(gain > 0, w)
 
-    def _beats_parts(self, by_regions: Array, block: Block) -> bool:
+    def _beats_parts(self, regions: Sequence[Tried]) -> bool:
         """Whether the held-out rows are decided better than by the average of some parts."""
-        averaged = self._draw(PARTS, PART_ROWS)
-        parts, gain = np.zeros_like(block.signs), 0.0
-        for first, last in ((0, FIRST), (FIRST, PARTS)):  # the first ones may tell enough
-            tasks = [
-                self._part(rows, None, PARTS, probe=block, **self.base.guess) for rows in averaged[first:last]
-            ]
-            parts += sum(result["decision"] for result in self._map(tasks))
-            gain = _gain(by_regions, self._good(parts / last, block))
-            if gain <= WORTH_IT or gain > CLEAR:
-                break
+        drawn = self._draw(PARTS, PART_ROWS)
+        parts = self._parts(drawn[:FIRST_PARTS])
+        gain, by_regions = self._compare(regions, self._good(parts / FIRST_PARTS), -CLEAR)
+        if WORTH_IT < gain <= CLEAR:  # more of them are a better machine
+            parts += self._parts(drawn[FIRST_PARTS:])
+            gain = _gain(by_regions, self._good(parts / PARTS))
         return gain > WORTH_IT
 
-    def _local(self, regions: Sequence[Index], asked: Sequence[Index], block: Block) -> Array:
-        """f at the held-out rows, each as the region says that is asked for it; the block has them all."""
+    def _parts(self, drawn: Sequence[Index]) -> Array:
+        """The sum of their machines' f at the held-out rows."""
+        tasks = [self._part(rows, None, PARTS, probe=self._probe, **self.base.guess) for rows in drawn]
+        return np.sum([result["decision"] for result in self._map(tasks)], axis=0)
+
+    def _compare(self, regions: Sequence[Tried], others: Array, no_hope: float) -> tuple[float, Array]:
+        """How much better regions are than another machine, and how good; by the first of them alone if
+        that tells enough."""
+        values = np.zeros((len(self.problem.signs), 0))
+        gain, good = 0.0, np.zeros(0)
+        for some in (regions[:FIRST_REGIONS], regions[FIRST_REGIONS:]):
+            values = np.hstack([values, *self._local(some)])
+            good = self._good(values)
+            gain = _gain(good, others)
+            if gain > CLEAR or gain < no_hope:
+                break
+        return gain, good
+
+    def _local(self, regions: Sequence[Tried]) -> list[Array]:
+        """f at the rows that each region holds out."""
         told = {"cache_bytes": part_share(self.context.cache_bytes, len(regions))}
         table = Table(self.problem.rows, self.problem.signs, self.problem.weights)
-        probes = [table.take(self.held[places]) for places in asked]
+        probes = [table.take(held) for _, held in regions]
         tasks = [
             self._part(rows, self.total, len(regions), probe=probe, **self.base.message, **told)
-            for rows, probe in zip(regions, probes, strict=True)
+            for (rows, _), probe in zip(regions, probes, strict=True)
         ]
-        values = decide(self.kernel, block, self.base.message["base_rows"], self.base.coefficients)
-        for places, result in zip(asked, self._map(tasks), strict=True):
-            values[:, places] += result["decision"]
-        return values
+        f0 = self.base.message["base_rows"], self.base.coefficients
+        return [
+            decide(self.kernel, probe, *f0) + result["decision"]
+            for probe, result in zip(probes, self._map(tasks), strict=True)
+        ]
 
-    def _regions(self) -> list[tuple[Index, Index]]:
+    @cached_property
+    def _probe(self) -> Block:
+        """The held-out rows."""
+        return Table(self.problem.rows, self.problem.signs, self.problem.weights).take(self.held)
+
+    def _regions(self) -> list[Tried]:
         """Some regions, each with its rows and those of them that are held out.
 
         They are the rows around some that are drawn at random, nearer to them than to the others: to find all
@@ -167,7 +188,8 @@ class Trial:
         rows, several = self.problem.rows, len(self.problem.signs) > 1
         count = min(TRIED_OF_SEVERAL if several else TRIED, max(1, len(self.problem.weights) // REGION_ROWS))
         drawn = np.sort(self.rng.choice(len(self.problem.weights), count, replace=False))
-        table = rows.map_rows(Cells(rows[drawn].astype(np.float64)).distances)
+        cells = Cells(rows[drawn].astype(np.float64))
+        table = rows.map_rows(partial(cells.nearest, n_threads=self.context.n_threads))
         found = []
         for k in range(count):
             own = np.flatnonzero(table[:, 0] == k)
@@ -197,15 +219,16 @@ class Trial:
         results = self.engine.map(self.solver, parts, None, self.context.stop)
         return [result for result in results if result is not None]
 
-    def _good(self, decision: Array, block: Block) -> Array:
-        """How good each held-out row is decided, larger being better: by its class, or near its target."""
+    def _good(self, decision: Array) -> Array:
+        """How good the first held-out rows are decided, larger being better: by class, or near the target."""
+        rows = self.held[: decision.shape[1]]
         if self.problem.offset is not None:
-            return -np.mean((decision - (1 - self.problem.offset[:, block.columns])) ** 2, axis=0)
-        return (classes_of(decision) == classes_of(block.signs)).astype(np.float64)
+            return -np.mean((decision - (1 - self.problem.offset[:, rows])) ** 2, axis=0)
+        return (classes_of(decision) == classes_of(self.problem.signs[:, rows])).astype(np.float64)
 
 
 def _gain(one: Array, other: Array) -> float:
-    """How much better one is than the other, in standard errors of the difference."""
-    difference = one - other
+    """How much better one is than the other on its rows, in standard errors of the difference."""
+    difference = one - other[: len(one)]
     error = difference.std() / np.sqrt(len(difference))
     return float(difference.mean() / error) if error > 0 else 0.0

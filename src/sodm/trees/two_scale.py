@@ -152,7 +152,7 @@ class _Training:
         if not fits:
             return None
         landmarks = Landmarks.choose(problem, self.context.evaluator(problem.kernel), self.context.seed)
-        if not landmarks.carry:
+        if landmarks is None:
             return None
         return Span(problem, self.context, self.engine, landmarks, self.tree.tol)
 
