@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -117,3 +118,33 @@ def test_where_no_more_threads_are_to_be_had_those_there_are_do_the_work() -> No
     """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
     assert (done.returncode, done.stdout) == (0, "True\n"), done.stderr
+
+
+OF_BLAS = """
+import hashlib
+import numpy as np
+from sodm import LinearODMClassifier, LinearODMRegressor, ODMClassifier, ODMClassifierCV
+rng = np.random.default_rng(0)
+X = rng.random((12_000, 3)).astype(np.float32)
+y, s = (X.sum(axis=1) + 0.3 * rng.standard_normal(len(X)) > 1.5).astype(int), rng.random(len(X))
+said = hashlib.sha256()
+for machine in (ODMClassifier(lam=50.0), LinearODMClassifier()):
+    machine.fit(X, y, sample_weight=s)
+    said.update(machine.decision_function(X[:50]).tobytes())
+    said.update(np.asarray(machine.dual_gap_).tobytes())
+said.update(LinearODMRegressor().fit(X, X @ [1.0, 2.0, 3.0] + s, sample_weight=s).coef_.tobytes())
+searched = ODMClassifierCV(gammas=[1.0], lams=[10.0, 100.0]).fit(X, y)
+said.update(searched.predict_proba(X[:50]).tobytes())
+print(said.hexdigest())
+"""
+
+
+def test_the_threads_of_blas_change_no_bit() -> None:
+    """BLAS adds long vectors up by as many threads as a machine has cores."""
+    said = set()
+    for threads in ("1", "2"):
+        own = {**os.environ, "OPENBLAS_NUM_THREADS": threads, "OMP_NUM_THREADS": threads}
+        run = subprocess.run([sys.executable, "-c", OF_BLAS], capture_output=True, text=True, env=own)
+        assert run.returncode == 0, run.stderr
+        said.add(run.stdout)
+    assert len(said) == 1

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sodm.problem.row_types import Csr
+from sodm.problem.sums import dot
 
 Array = NDArray[np.float64]
 
@@ -24,8 +25,8 @@ def csr_variance(X: Csr, share: Array) -> float:
     >>> csr_variance(sparse.csr_matrix([[1e9, 1e9 + 2.0]]), np.ones(1))
     1.0
     """
-    mean = float(share @ _row_means(X))
-    return float(share @ _row_variances(X, np.full(X.shape[0], mean)))
+    mean = dot(share, _row_means(X))
+    return dot(share, _row_variances(X, np.full(X.shape[0], mean)))
 
 
 def csr_row_moments(X: Csr) -> tuple[Array, Array]:

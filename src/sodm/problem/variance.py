@@ -11,6 +11,7 @@ from scipy import sparse
 from sodm.problem.chunks import chunks
 from sodm.problem.moments import csr_row_moments, csr_variance
 from sodm.problem.row_types import Rows
+from sodm.problem.sums import dot
 
 Array = NDArray[np.float64]
 
@@ -21,10 +22,8 @@ def array_variance(X: Rows, shares: Array) -> float:
     if sparse.issparse(X):
         return csr_variance(X, shares)
     # A NumPy scalar, so that single precision is not subtracted in single precision.
-    mean = np.float64(sum(float(shares[s] @ X[s].sum(axis=1, dtype=np.float64)) for s in chunks(n, d)) / d)
-    return (
-        sum(float(shares[s] @ np.square(X[s] - mean).sum(axis=1, dtype=np.float64)) for s in chunks(n, d)) / d
-    )
+    mean = np.float64(sum(dot(shares[s], X[s].sum(axis=1, dtype=np.float64)) for s in chunks(n, d)) / d)
+    return sum(dot(shares[s], np.square(X[s] - mean).sum(axis=1, dtype=np.float64)) for s in chunks(n, d)) / d
 
 
 def variance_from_moments(
@@ -34,7 +33,7 @@ def variance_from_moments(
     n, d = shape
 
     def add_up(numbers: Array) -> float:
-        return sum(float(shares[s] @ numbers[s]) for s in chunks(n, d))
+        return sum(dot(shares[s], numbers[s]) for s in chunks(n, d))
 
     means, own = map_rows(row_moments).T
     return max(add_up(own) + add_up((means - add_up(means)) ** 2), 0.0)

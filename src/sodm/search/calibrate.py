@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 from scipy.special import expit, logsumexp
 
+from sodm.problem.sums import dot, row_sums
+
 Array = NDArray[np.float64]
 TINY = 1e-12
 NEWTON_STEPS = 100
@@ -93,14 +95,15 @@ def _most_likely(sides: Array, target: Array, weights: Array, v: Array) -> tuple
     """The v that minimises sum_i weights_i (log(1 + exp(z_i)) - target_i z_i), z = sides v, by Newton."""
 
     def loss(v: Array) -> float:
-        z = sides @ v
-        return float(weights @ (np.logaddexp(0, z) - target * z))
+        z = row_sums(sides, v)
+        return dot(weights, np.logaddexp(0, z) - target * z)
 
     value = loss(v)
     for _ in range(NEWTON_STEPS):
-        p = expit(sides @ v)
-        slope = sides.T @ (weights * (p - target))
-        curvature = (sides.T * (weights * p * (1 - p))) @ sides + TINY * np.eye(2)
+        p = expit(row_sums(sides, v))
+        slope = row_sums(sides.T, weights * (p - target))
+        scaled = sides * (weights * p * (1 - p))[:, None]
+        curvature = np.einsum("ij,ik->jk", scaled, sides) + TINY * np.eye(2)
         step, share = np.linalg.solve(curvature, slope), 1.0
         while loss(v - share * step) > value and share > TINY:
             share /= 2
@@ -226,6 +229,6 @@ def _best_temperature(z: Array, codes: NDArray[np.int64], weights: Array) -> flo
 
     def loss(log_t: float) -> float:
         t = np.exp(log_t)
-        return float(weights @ (logsumexp(t * z, axis=1) - t * own))
+        return dot(weights, logsumexp(t * z, axis=1) - t * own)
 
     return float(np.exp(minimize_scalar(loss, bounds=(-5, 5), method="bounded").x))

@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sodm.problem.linear import LinearProblem, MemoryRows, Sums
+from sodm.problem.sums import row_sums
 from sodm.solvers.linear_result import LinearResult
 from sodm.solvers.linear_solver import MEMORY, LinearSolver, LinearTask
 from sodm.solvers.variance_reduced import evaluate_all, run_epochs
@@ -87,7 +88,7 @@ def gradient_bound(rows: MemoryRows, balls: BallCover, scale: float, w: Array) -
     norms = np.sqrt(rows.core.squared_norms())
     slopes = np.abs(rows.loss.slope(rows.signs() * rows.core.decisions(w)))
     size = np.linalg.norm(w, axis=1)[:, None] * norms + slopes[:, balls.centre]
-    return balls.radius * scale * (size @ rows.all_weights())
+    return balls.radius * scale * row_sums(size, rows.all_weights())
 
 
 class CsvrgPlan:

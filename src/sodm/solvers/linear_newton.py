@@ -40,6 +40,7 @@ from numpy.typing import NDArray
 
 from sodm import _core
 from sodm.problem.linear import LinearProblem, RowSums
+from sodm.problem.sums import dot
 from sodm.solvers.linear_active import newton_on_active_rows
 from sodm.solvers.linear_result import History, LinearResult, relative_gap
 from sodm.solvers.linear_solver import SUMS, LinearSolver, LinearTask
@@ -165,7 +166,7 @@ class NewtonSearch:
                 self._accept(p, value, gradient, norm)
                 moved.append((place, p))
             else:
-                self._shorten(p, float(gradient @ self.direction[p]))
+                self._shorten(p, dot(gradient, self.direction[p]))
         if np.any(self.slow >= 3) and self._gram_is_inexact():
             self._restart_in_double()
         going = [(place, p) for place, p in moved if not self.converged[p]]
@@ -241,7 +242,7 @@ class NewtonSearch:
             )
             self.direction[list(problems)] = step
         for p in problems:
-            self.descent[p] = float(self.gradient[p] @ self.direction[p])
+            self.descent[p] = dot(self.gradient[p], self.direction[p])
         return products
 
 

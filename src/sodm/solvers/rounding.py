@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sodm import _core
 from sodm.problem.evaluator import KernelEvaluator, Precision, Source
 from sodm.problem.row_types import Rows
+from sodm.problem.sums import row_sums
 
 Array = NDArray[np.float64]
 
@@ -52,8 +53,8 @@ class Rounding:
         """Bounds on the errors of f at all rows, for coefficients of shape (n_problems, n)."""
         size = np.abs(coefficients)
         total = size.sum(axis=1, keepdims=True)
-        pairs = self.pair * (size @ self.p)[:, None] * self.p
-        singles = self.point * (total * self.q + (size @ self.q)[:, None])
+        pairs = self.pair * row_sums(size, self.p)[:, None] * self.p
+        singles = self.point * (total * self.q + row_sums(size, self.q)[:, None])
         return UNIT[precision] * (pairs + singles + self.one * total)
 
 

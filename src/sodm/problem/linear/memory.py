@@ -13,6 +13,7 @@ from sodm.problem.linear.sums import Array, Curvature, Sums
 from sodm.problem.losses import Loss, OdmLoss
 from sodm.problem.row_types import Rows, is_sparse
 from sodm.problem.rows import csr_parts
+from sodm.problem.sums import dot
 
 # Up to so many rows a coarse problem is not worth having.
 SMALL = 20_000
@@ -156,7 +157,7 @@ class MemoryRows:
         if self.weights is None:
             return float(norms.mean())
         weights = self.weights[::step]
-        return float(norms @ weights / weights.sum()) if np.any(weights > 0) else 0.0
+        return dot(norms, weights) / float(weights.sum()) if np.any(weights > 0) else 0.0
 
     def place_nodes(self, nodes: Sequence[NDArray[np.int64]]) -> None:
         """In memory each row is as near as the other."""

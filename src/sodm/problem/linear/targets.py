@@ -24,6 +24,7 @@ from sodm.problem.linear.memory import LongRows, MemoryRows
 from sodm.problem.linear.sums import Array, Curvature, Sums
 from sodm.problem.losses import TargetLoss
 from sodm.problem.row_types import Rows
+from sodm.problem.sums import row_sums
 from sodm.problem.targets import units_of
 
 
@@ -53,7 +54,7 @@ class TargetSums:
             weights = np.ones(len(targets))
         some = targets[weights > 0]
         low, high = some.min(axis=0, initial=np.inf), some.max(axis=0, initial=-np.inf)
-        return cls(float(weights.sum()), weights @ targets, low, high)
+        return cls(float(weights.sum()), row_sums(targets.T, weights), low, high)
 
     def __add__(self, other: TargetSums) -> TargetSums:
         return TargetSums(
