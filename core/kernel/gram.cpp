@@ -302,61 +302,89 @@ void GramMatrix<T>::copy(const std::vector<Index>& rows, const std::vector<Index
     });
 }
 
+// A block's turn needs what the blocks before it have changed, and they need what it has changed when theirs
+// comes again. Both are products with the tiles of its own tile row, which so comes from memory once in a
+// pass: the changes of the others are brought to it, it is solved, and its own are given to them while the
+// tiles are near. That goes on while the next block's changes are brought.
 template <class T>
 void GramMatrix<T>::relax(double* f, const BlockStep& solve) {
+    constexpr std::size_t kGroup = 4;  // tiles of a task: enough work to be worth handing out
     const Index tiles = tile_rows();
+    const Subset all{rows_.data(), size()};
     const SimdOps<T>& ops = simd<T>();
     look_at_all();
-    // The tiles that a block's change is seen in.
-    std::vector<std::vector<Index>> neighbours(at(tiles));
-    for (Index i = 0; i < tiles; ++i)
-        for (Index j = 0; j <= i; ++j)
-            if (!tiles_[at(i)].constant[at(j)] || tiles_[at(i)].value[at(j)] != 0) {
-                neighbours[at(i)].push_back(j);
-                if (i != j) neighbours[at(j)].push_back(i);
-            }
+    Buffer<T> change(at(tiles) * kTile), diagonal;
+    std::vector<double> brought(at(tiles) * kTile);
+    std::vector<double> total(at(tiles), 0.0);  // of the changes of a block
+    std::vector<char> changed(at(tiles), 0);
     std::vector<Workspace<T>> work(at(threads_.count()));
-    // A handful of tiles per task: enough work to be worth handing out.
-    constexpr std::size_t kGroup = 4;
-    alignas(64) T change[kTile];
-    Buffer<T> diagonal;
-    for (Index i = 0; i < tiles; ++i) {
-        const Subset all{rows_.data(), size()};
-        const T* block = diagonal_tile(i, work[0], diagonal);
-        std::fill(change, change + kTile, T(0));
-        solve(i * kTile, height(i), block, change);
-        double total = 0;
-        for (T c : change) total += static_cast<double>(c);
-        if (std::all_of(change, change + kTile, [](T c) { return c == 0; })) continue;
-        const std::vector<Index>& seen = neighbours[at(i)];
-        threads_.run((seen.size() + kGroup - 1) / kGroup, [&](std::size_t group, int worker) {
-            Workspace<T>& w = work[at(worker)];
-            alignas(64) T sum[kTile];
-            for (std::size_t k = group * kGroup; k < std::min(seen.size(), (group + 1) * kGroup); ++k) {
-                const Index j = seen[k], row = std::max(i, j), other = std::min(i, j);
-                const TileRow& of_row = tiles_[at(row)];
-                if (of_row.constant[at(other)]) {
-                    const double by = static_cast<double>(of_row.value[at(other)]) * total;
-                    for (int c = 0; c < height(j); ++c) f[j * kTile + c] += by;
-                    continue;
-                }
-                const T* tile;
-                if (row < stored_) {
-                    tile = of_row.kept[at(other)];
-                } else {
-                    w.tile.resize(kTileValues);
-                    source_.load_columns(all, row * kTile, height(row), w);
-                    evaluate_tile(other, w, w.tile.data());
-                    tile = w.tile.data();
-                }
-                std::fill(sum, sum + kTile, T(0));
-                if (j >= i)
-                    ops.add_rows(tile, kTile, height(i), lanes_for<T>(height(j)), change, sum);
+    const auto tile_of = [&](Index i, Index j, Workspace<T>& w) -> const T* {
+        if (i < stored_) return tiles_[at(i)].kept[at(j)];
+        w.tile.resize(kTileValues);
+        source_.load_columns(all, i * kTile, height(i), w);
+        evaluate_tile(j, w, w.tile.data());
+        return w.tile.data();
+    };
+    const auto give = [&](Index i, Index j, Workspace<T>& w) {
+        const TileRow& row = tiles_[at(i)];
+        if (row.constant[at(j)]) {
+            const double by = static_cast<double>(row.value[at(j)]) * total[at(i)];
+            for (int c = 0; c < height(j); ++c) f[j * kTile + c] += by;
+            return;
+        }
+        alignas(64) T sum[kTile] = {};
+        ops.add_columns(tile_of(i, j, w), kTile, height(j), lanes_for<T>(height(i)),
+                        change.data() + i * kTile, sum);
+        for (int c = 0; c < height(j); ++c) f[j * kTile + c] += static_cast<double>(sum[c]);
+    };
+    const auto bring = [&](Index i, Index j, double* out, Workspace<T>& w) {
+        const TileRow& row = tiles_[at(i)];
+        if (row.constant[at(j)]) {
+            std::fill(out, out + kTile, static_cast<double>(row.value[at(j)]) * total[at(j)]);
+            return;
+        }
+        alignas(64) T sum[kTile] = {};
+        ops.add_rows(tile_of(i, j, w), kTile, height(j), lanes_for<T>(height(i)), change.data() + j * kTile,
+                     sum);
+        std::transform(sum, sum + kTile, out, [](T value) { return static_cast<double>(value); });
+    };
+    // The blocks before one whose rows its own see.
+    const auto before = [&](Index i, const auto& counts) {
+        const TileRow& row = tiles_[at(i)];
+        std::vector<Index> found;
+        for (Index j = 0; j < i; ++j)
+            if ((!row.constant[at(j)] || row.value[at(j)] != 0) && counts(j)) found.push_back(j);
+        return found;
+    };
+    const auto groups = [](const std::vector<Index>& list) { return (list.size() + kGroup - 1) / kGroup; };
+    for (Index i = 0; i <= tiles; ++i) {
+        std::vector<Index> given, wanted;  // what the last block gives to, and what is brought to this one
+        if (i > 0 && changed[at(i - 1)]) given = before(i - 1, [](Index) { return true; });
+        if (i < tiles) wanted = before(i, [&](Index j) { return changed[at(j)] != 0; });
+        threads_.run(groups(given) + groups(wanted), [&](std::size_t task, int worker) {
+            const bool gives = task < groups(given);
+            const std::vector<Index>& list = gives ? given : wanted;
+            const std::size_t group = gives ? task : task - groups(given);
+            for (std::size_t k = group * kGroup; k < std::min(list.size(), (group + 1) * kGroup); ++k)
+                if (gives)
+                    give(i - 1, list[k], work[at(worker)]);
                 else
-                    ops.add_columns(tile, kTile, height(j), lanes_for<T>(height(i)), change, sum);
-                for (int c = 0; c < height(j); ++c) f[j * kTile + c] += static_cast<double>(sum[c]);
-            }
+                    bring(i, list[k], brought.data() + k * kTile, work[at(worker)]);
         });
+        if (i == tiles) break;
+        double* own = f + i * kTile;
+        for (std::size_t k = 0; k < wanted.size(); ++k)
+            for (int c = 0; c < height(i); ++c) own[c] += brought[k * kTile + at(c)];
+        const T* block = diagonal_tile(i, work[0], diagonal);
+        T* moved = change.data() + i * kTile;
+        std::fill(moved, moved + kTile, T(0));
+        solve(i * kTile, height(i), block, moved);
+        for (int c = 0; c < kTile; ++c) total[at(i)] += static_cast<double>(moved[c]);
+        changed[at(i)] = std::any_of(moved, moved + kTile, [](T c) { return c != 0; });
+        if (!changed[at(i)]) continue;
+        alignas(64) T sum[kTile] = {};
+        ops.add_rows(block, kTile, height(i), lanes_for<T>(height(i)), moved, sum);
+        for (int c = 0; c < height(i); ++c) own[c] += static_cast<double>(sum[c]);
     }
 }
 
