@@ -151,7 +151,7 @@ class Trial:
         that tells enough."""
         values = np.zeros((len(self.problem.signs), 0))
         gain, good = 0.0, np.zeros(0)
-        for some in (regions[:FIRST_REGIONS], regions[FIRST_REGIONS:]):
+        for some in filter(None, (regions[:FIRST_REGIONS], regions[FIRST_REGIONS:])):
             values = np.hstack([values, *self._local(some)])
             good = self._good(values)
             gain = _gain(good, others)
