@@ -16,7 +16,7 @@ from sodm.model.onnx import to_onnx
 from sodm.partition.cells import find_cells
 from sodm.problem.array_rows import as_row_set
 from sodm.problem.cells import BORDER, Cells
-from sodm.trees import local
+from sodm.trees import local, trial
 
 RNG = np.random.RandomState(0)
 
@@ -118,6 +118,27 @@ def test_the_trial_finds_regions_where_they_help_and_none_where_they_do_not() ->
     assert smooth.stop_reason_ != "regions"
     few = SODMClassifier(**SETTINGS).fit(*board(3000, 0))
     assert few.stop_reason_ == "exact"
+
+
+@pytest.mark.parametrize(("clear", "looked_at"), [(-1e9, [4]), (1e9, [4, 1])])
+def test_the_trial_ends_with_the_first_regions_where_these_tell_enough(
+    clear: float, looked_at: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """11,000 rows are five regions: any gain is clear, or none."""
+    seen, local_values = [], trial.Trial._local
+    monkeypatch.setattr(trial, "CLEAR", clear)
+    monkeypatch.setattr(trial.Trial, "_local", lambda self, r: seen.append(len(r)) or local_values(self, r))
+    machine = SODMClassifier(**SETTINGS).fit(*board(11_000, 0))
+    assert (seen, machine.stop_reason_) == (looked_at, "regions")
+
+
+def test_the_nearest_cell_and_its_distance_whatever_the_threads() -> None:
+    X, centres = np.random.RandomState(0).rand(3000, 7), np.random.RandomState(1).rand(11, 7)
+    distances = ((X[:, None] - centres) ** 2).sum(axis=2)
+    found = Cells(centres).nearest(X)
+    assert np.array_equal(found[:, 0], distances.argmin(axis=1))
+    np.testing.assert_allclose(found[:, 1], distances.min(axis=1), atol=1e-12)
+    assert np.array_equal(found, Cells(centres).nearest(X, n_threads=3))
 
 
 @pytest.mark.parametrize("make", [np.asarray, sparse.csr_matrix], ids=["dense", "sparse"])

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from sodm.problem.ordered_sums import dot
 from sodm.problem.row_types import Csr
-from sodm.problem.sums import dot
 
 Array = NDArray[np.float64]
 

@@ -10,8 +10,8 @@ from scipy import sparse
 
 from sodm.problem.chunks import chunks
 from sodm.problem.moments import csr_row_moments, csr_variance
+from sodm.problem.ordered_sums import dot
 from sodm.problem.row_types import Rows
-from sodm.problem.sums import dot
 
 Array = NDArray[np.float64]
 

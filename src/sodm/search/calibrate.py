@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 from scipy.special import expit, logsumexp
 
-from sodm.problem.sums import dot, row_sums
+from sodm.problem.ordered_sums import dot, row_sums
 
 Array = NDArray[np.float64]
 TINY = 1e-12

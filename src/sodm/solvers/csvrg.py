@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sodm.problem.linear import LinearProblem, MemoryRows, Sums
-from sodm.problem.sums import row_sums
+from sodm.problem.ordered_sums import row_sums
 from sodm.solvers.linear_result import LinearResult
 from sodm.solvers.linear_solver import MEMORY, LinearSolver, LinearTask
 from sodm.solvers.variance_reduced import evaluate_all, run_epochs

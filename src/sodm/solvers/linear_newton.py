@@ -40,7 +40,7 @@ from numpy.typing import NDArray
 
 from sodm import _core
 from sodm.problem.linear import LinearProblem, RowSums
-from sodm.problem.sums import dot
+from sodm.problem.ordered_sums import dot
 from sodm.solvers.linear_active import newton_on_active_rows
 from sodm.solvers.linear_result import History, LinearResult, relative_gap
 from sodm.solvers.linear_solver import SUMS, LinearSolver, LinearTask

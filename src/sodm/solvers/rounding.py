@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from sodm import _core
 from sodm.problem.evaluator import KernelEvaluator, Precision, Source
+from sodm.problem.ordered_sums import row_sums
 from sodm.problem.row_types import Rows
-from sodm.problem.sums import row_sums
 
 Array = NDArray[np.float64]
 

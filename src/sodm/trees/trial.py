@@ -162,8 +162,7 @@ class Trial:
     def _local(self, regions: Sequence[Tried]) -> list[Array]:
         """f at the rows that each region holds out."""
         told = {"cache_bytes": part_share(self.context.cache_bytes, len(regions))}
-        table = Table(self.problem.rows, self.problem.signs, self.problem.weights)
-        probes = [table.take(held) for _, held in regions]
+        probes = [self._take(held) for _, held in regions]
         tasks = [
             self._part(rows, self.total, len(regions), probe=probe, **self.base.message, **told)
             for (rows, _), probe in zip(regions, probes, strict=True)
@@ -177,7 +176,10 @@ class Trial:
     @cached_property
     def _probe(self) -> Block:
         """The held-out rows."""
-        return Table(self.problem.rows, self.problem.signs, self.problem.weights).take(self.held)
+        return self._take(self.held)
+
+    def _take(self, rows: Index) -> Block:
+        return Table(self.problem.rows, self.problem.signs, self.problem.weights).take(rows)
 
     def _regions(self) -> list[Tried]:
         """Some regions, each with its rows and those of them that are held out.

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from sodm import _core
 from sodm.problem.linear.sums import Array, Curvature, Sums
 from sodm.problem.losses import Loss, OdmLoss
+from sodm.problem.ordered_sums import dot
 from sodm.problem.row_types import Rows, is_sparse
 from sodm.problem.rows import csr_parts
-from sodm.problem.sums import dot
 
 # Up to so many rows a coarse problem is not worth having.
 SMALL = 20_000

@@ -23,8 +23,8 @@ from scipy import sparse
 from sodm.problem.linear.memory import LongRows, MemoryRows
 from sodm.problem.linear.sums import Array, Curvature, Sums
 from sodm.problem.losses import TargetLoss
+from sodm.problem.ordered_sums import row_sums
 from sodm.problem.row_types import Rows
-from sodm.problem.sums import row_sums
 from sodm.problem.targets import units_of
 
 
