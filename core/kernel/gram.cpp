@@ -18,7 +18,11 @@ std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
 template <class T>
 GramMatrix<T>::GramMatrix(const KernelSource<T>& source, std::size_t cache_bytes, Threads& threads)
-    : source_(source), cache_bytes_(cache_bytes), threads_(threads), pool_(kTileValues, threads.count()) {
+    : source_(source),
+      cache_bytes_(cache_bytes),
+      threads_(threads),
+      far_(source),
+      pool_(kTileValues, threads.count()) {
     for (Index i = 0; i < source.rows(); ++i) scale_ = std::max(scale_, std::fabs(source.diagonal(i)));
 }
 
@@ -42,7 +46,25 @@ void GramMatrix<T>::append(const std::vector<Index>& rows) {
     }
     rows_.insert(rows_.end(), rows.begin(), rows.end());
     tiles_.resize(at(tile_rows()));
+    far_.assign(rows_, last * kTile);
+    threads_.run(at(tile_rows() - last), [&](std::size_t t, int) { begin(last + static_cast<Index>(t)); });
     store_missing();
+}
+
+// A tile row of which nothing is known but which rows are far apart.
+template <class T>
+void GramMatrix<T>::begin(Index i) {
+    TileRow& row = tiles_[at(i)];
+    row.reset(i + 1);
+    const double value = source_.far_value(), allowed = near(value);
+    for (Index j = 0; j < i; ++j)
+        if (far_.apart(i, j, allowed)) row.set_constant(at(j), static_cast<T>(value));
+}
+
+// How far from this value others of a tile may be for it to count as constant.
+template <class T>
+double GramMatrix<T>::near(double value) const {
+    return std::max(negligible<T>(scale_), std::fabs(value) * std::numeric_limits<T>::epsilon());
 }
 
 template <class T>
@@ -78,10 +100,10 @@ template <class T>
 void GramMatrix<T>::store(Index i, int worker, Workspace<T>& work) {
     const typename KernelSource<T>::Timed timed(source_);
     TileRow& row = tiles_[at(i)];
-    row.reset(i + 1);
     source_.load_columns(Subset{rows_.data(), size()}, i * kTile, height(i), work);
     T* out = nullptr;
     for (Index j = 0; j <= i; ++j) {
+        if (row.constant[at(j)]) continue;
         if (!out) out = pool_.take(worker);
         evaluate_tile(j, work, out);
         if (is_constant(j, i, out))
@@ -96,9 +118,8 @@ template <class T>
 bool GramMatrix<T>::is_constant(Index j, Index i, const T* tile) const {
     if (i == j) return false;
     constexpr int kLanes = 16;
-    const T near = static_cast<T>(std::max(
-        negligible<T>(scale_), std::fabs(static_cast<double>(tile[0])) * std::numeric_limits<T>::epsilon()));
-    const T low = tile[0] - near, high = tile[0] + near;
+    const auto allowed = static_cast<T>(near(static_cast<double>(tile[0])));
+    const T low = tile[0] - allowed, high = tile[0] + allowed;
     for (int r = 0; r < height(j); ++r) {
         const T* row = tile + static_cast<std::size_t>(r) * kTile;
         int c = 0;
@@ -125,8 +146,8 @@ void GramMatrix<T>::look_at_all() {
         w.tile.resize(kTileValues);
         const typename KernelSource<T>::Timed timed(source_);
         source_.load_columns(Subset{rows_.data(), size()}, i * kTile, height(i), w);
-        row.reset(i + 1);
         for (Index j = 0; j < i; ++j) {
+            if (row.constant[at(j)]) continue;
             evaluate_tile(j, w, w.tile.data());
             if (is_constant(j, i, w.tile.data())) row.set_constant(at(j), w.tile[0]);
         }
@@ -187,7 +208,6 @@ void GramMatrix<T>::apply(const double* x, int n_vectors, double* y, const char*
                 timed.emplace(source_);
                 source_.load_columns(Subset{rows_.data(), n}, i * kTile, height(i), w);
                 w.tile.resize(kTileValues);
-                if (!looked_at) row.reset(i + 1);
             }
             bool left_out = false;
             for (Index j = 0; j <= i; ++j) {
@@ -281,16 +301,16 @@ void GramMatrix<T>::copy(const std::vector<Index>& rows, const std::vector<Index
             const Index i = std::max(a, b), j = std::min(a, b);
             const TileRow& row = tiles_[at(i)];
             const bool stored = i < stored_;
-            const T* tile = w.tile.data();
-            if (stored) tile = row.kept[at(j)];
-            if (!stored) {
+            const T* tile = stored ? row.kept[at(j)] : w.tile.data();
+            if (!stored && !row.constant[at(j)]) {
                 if (loaded != i) source_.load_columns(Subset{rows_.data(), size()}, i * kTile, height(i), w);
                 loaded = i;
                 evaluate_tile(j, w, w.tile.data());
             }
             // What is not stored has the same values as what is.
-            const bool constant = stored ? row.constant[at(j)] != 0 : is_constant(j, i, tile);
-            const T value = !constant ? T(0) : stored ? row.value[at(j)] : tile[0];
+            const bool known = row.constant[at(j)] != 0,
+                       constant = known || (!stored && is_constant(j, i, tile));
+            const T value = known ? row.value[at(j)] : constant ? tile[0] : T(0);
             for (Index r : rows_of[at(a)])
                 for (Index c : columns_of[at(b)]) {
                     const Index of_row = rows[at(r)] % kTile, of_column = columns[at(c)] % kTile;
@@ -305,10 +325,11 @@ void GramMatrix<T>::copy(const std::vector<Index>& rows, const std::vector<Index
 // A block's turn needs what the blocks before it have changed, and they need what it has changed when theirs
 // comes again. Both are products with the tiles of its own tile row, which so comes from memory once in a
 // pass: the changes of the others are brought to it, it is solved, and its own are given to them while the
-// tiles are near. That goes on while the next block's changes are brought.
+// tiles are near. A block is solved on one thread; meanwhile the others give what the block before it has
+// changed, and bring to the next one what is known by then, all but the changes of the block being solved.
 template <class T>
 void GramMatrix<T>::relax(double* f, const BlockStep& solve) {
-    constexpr std::size_t kGroup = 4;  // tiles of a task: enough work to be worth handing out
+    constexpr std::size_t kGroup = 2;  // tiles of a task: enough work to be worth handing out
     const Index tiles = tile_rows();
     const Subset all{rows_.data(), size()};
     const SimdOps<T>& ops = simd<T>();
@@ -316,6 +337,7 @@ void GramMatrix<T>::relax(double* f, const BlockStep& solve) {
     Buffer<T> change(at(tiles) * kTile), diagonal;
     std::vector<double> brought(at(tiles) * kTile);
     std::vector<double> total(at(tiles), 0.0);  // of the changes of a block
+    std::vector<double> level(at(tiles), 0.0);  // what all rows of a block get from tiles that are constant
     std::vector<char> changed(at(tiles), 0);
     std::vector<Workspace<T>> work(at(threads_.count()));
     const auto tile_of = [&](Index i, Index j, Workspace<T>& w) -> const T* {
@@ -326,66 +348,77 @@ void GramMatrix<T>::relax(double* f, const BlockStep& solve) {
         return w.tile.data();
     };
     const auto give = [&](Index i, Index j, Workspace<T>& w) {
-        const TileRow& row = tiles_[at(i)];
-        if (row.constant[at(j)]) {
-            const double by = static_cast<double>(row.value[at(j)]) * total[at(i)];
-            for (int c = 0; c < height(j); ++c) f[j * kTile + c] += by;
-            return;
-        }
         alignas(64) T sum[kTile] = {};
         ops.add_columns(tile_of(i, j, w), kTile, height(j), lanes_for<T>(height(i)),
                         change.data() + i * kTile, sum);
         for (int c = 0; c < height(j); ++c) f[j * kTile + c] += static_cast<double>(sum[c]);
     };
     const auto bring = [&](Index i, Index j, double* out, Workspace<T>& w) {
-        const TileRow& row = tiles_[at(i)];
-        if (row.constant[at(j)]) {
-            std::fill(out, out + kTile, static_cast<double>(row.value[at(j)]) * total[at(j)]);
-            return;
-        }
         alignas(64) T sum[kTile] = {};
         ops.add_rows(tile_of(i, j, w), kTile, height(j), lanes_for<T>(height(i)), change.data() + j * kTile,
                      sum);
         std::transform(sum, sum + kTile, out, [](T value) { return static_cast<double>(value); });
     };
-    // The blocks before one whose rows its own see.
-    const auto before = [&](Index i, const auto& counts) {
-        const TileRow& row = tiles_[at(i)];
-        std::vector<Index> found;
-        for (Index j = 0; j < i; ++j)
-            if ((!row.constant[at(j)] || row.value[at(j)] != 0) && counts(j)) found.push_back(j);
-        return found;
+    const auto raise = [&](Index i, double by) {
+        for (int c = 0; c < height(i); ++c) f[i * kTile + c] += by;
     };
-    const auto groups = [](const std::vector<Index>& list) { return (list.size() + kGroup - 1) / kGroup; };
-    for (Index i = 0; i <= tiles; ++i) {
-        std::vector<Index> given, wanted;  // what the last block gives to, and what is brought to this one
-        if (i > 0 && changed[at(i - 1)]) given = before(i - 1, [](Index) { return true; });
-        if (i < tiles) wanted = before(i, [&](Index j) { return changed[at(j)] != 0; });
-        threads_.run(groups(given) + groups(wanted), [&](std::size_t task, int worker) {
-            const bool gives = task < groups(given);
-            const std::vector<Index>& list = gives ? given : wanted;
-            const std::size_t group = gives ? task : task - groups(given);
-            for (std::size_t k = group * kGroup; k < std::min(list.size(), (group + 1) * kGroup); ++k)
-                if (gives)
-                    give(i - 1, list[k], work[at(worker)]);
-                else
-                    bring(i, list[k], brought.data() + k * kTile, work[at(worker)]);
-        });
-        if (i == tiles) break;
-        double* own = f + i * kTile;
-        for (std::size_t k = 0; k < wanted.size(); ++k)
-            for (int c = 0; c < height(i); ++c) own[c] += brought[k * kTile + at(c)];
-        const T* block = diagonal_tile(i, work[0], diagonal);
+    const auto solve_block = [&](Index i, Workspace<T>& w) {
+        const T* block = diagonal_tile(i, w, diagonal);
         T* moved = change.data() + i * kTile;
         std::fill(moved, moved + kTile, T(0));
         solve(i * kTile, height(i), block, moved);
         for (int c = 0; c < kTile; ++c) total[at(i)] += static_cast<double>(moved[c]);
         changed[at(i)] = std::any_of(moved, moved + kTile, [](T c) { return c != 0; });
-        if (!changed[at(i)]) continue;
+        if (!changed[at(i)]) return;
         alignas(64) T sum[kTile] = {};
         ops.add_rows(block, kTile, height(i), lanes_for<T>(height(i)), moved, sum);
-        for (int c = 0; c < height(i); ++c) own[c] += static_cast<double>(sum[c]);
+        for (int c = 0; c < height(i); ++c) f[i * kTile + c] += static_cast<double>(sum[c]);
+    };
+    // The blocks before `end` whose tiles with block i are not constant; all, or those that have changed.
+    const auto seen = [&](Index i, Index end, bool only_changed) {
+        std::vector<Index> found;
+        for (Index j = 0; j < end; ++j)
+            if (!tiles_[at(i)].constant[at(j)] && (changed[at(j)] || !only_changed)) found.push_back(j);
+        return found;
+    };
+    const auto groups = [](const std::vector<Index>& list) { return (list.size() + kGroup - 1) / kGroup; };
+    std::vector<Index> wanted;  // whose changes have been brought to this block
+    for (Index i = 0; i < tiles; ++i) {
+        const TileRow& row = tiles_[at(i)];
+        if (i > 0 && changed[at(i - 1)] && !row.constant[at(i - 1)]) {
+            bring(i, i - 1, brought.data() + wanted.size() * kTile, work[0]);
+            wanted.push_back(i - 1);
+        }
+        for (std::size_t k = 0; k < wanted.size(); ++k)
+            for (int c = 0; c < height(i); ++c) f[i * kTile + c] += brought[k * kTile + at(c)];
+        double from_constant = 0;
+        for (Index j = 0; j < i; ++j)
+            if (row.constant[at(j)]) from_constant += static_cast<double>(row.value[at(j)]) * total[at(j)];
+        raise(i, from_constant);
+        std::vector<Index> given;  // whom the last block gives to
+        if (i > 0 && changed[at(i - 1)]) given = seen(i - 1, i - 1, false);
+        wanted = i + 1 < tiles ? seen(i + 1, i, true) : std::vector<Index>();
+        threads_.run(1 + groups(given) + groups(wanted), [&](std::size_t task, int worker) {
+            Workspace<T>& w = work[at(worker)];
+            if (task == 0) return solve_block(i, w);
+            const bool gives = task <= groups(given);
+            const std::vector<Index>& list = gives ? given : wanted;
+            const std::size_t group = task - 1 - (gives ? 0 : groups(given));
+            for (std::size_t k = group * kGroup; k < std::min(list.size(), (group + 1) * kGroup); ++k)
+                if (gives)
+                    give(i - 1, list[k], w);
+                else
+                    bring(i + 1, list[k], brought.data() + k * kTile, w);
+        });
+        for (Index j = 0; j < i; ++j)
+            if (row.constant[at(j)]) level[at(j)] += static_cast<double>(row.value[at(j)]) * total[at(i)];
     }
+    if (tiles > 0 && changed[at(tiles - 1)]) {
+        const std::vector<Index> given = seen(tiles - 1, tiles - 1, false);
+        threads_.run(given.size(),
+                     [&](std::size_t k, int worker) { give(tiles - 1, given[k], work[at(worker)]); });
+    }
+    for (Index j = 0; j < tiles; ++j) raise(j, level[at(j)]);
 }
 
 template class GramMatrix<float>;

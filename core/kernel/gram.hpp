@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/parallel.hpp"
+#include "kernel/far_rows.hpp"
 #include "kernel/kernel_source.hpp"
 #include "kernel/tile_pool.hpp"
 
@@ -15,7 +16,7 @@ namespace sodm {
 // Only one triangle exists, in tiles of kTile x kTile. Tile rows are stored as long as they fit the memory
 // limit and evaluated again in every product where they do not: the product is the same, only its speed
 // differs. A tile whose values are all the same (of rows far apart, zero) is that one value: with rows in
-// neighbourhood order and a narrow kernel that is nearly all of them.
+// neighbourhood order and a narrow kernel that is nearly all of them, most of them known without evaluation.
 template <class T>
 class GramMatrix {
   public:
@@ -56,7 +57,7 @@ class GramMatrix {
         std::vector<T*> kept;        // where tile j is stored, or null
         std::vector<char> constant;  // whether it has one value only
         std::vector<T> value;        // which
-        bool looked_at = false;      // constant and value are known
+        bool looked_at = false;      // which are constant is known, not of far rows alone
 
         void reset(Index tiles) {
             kept.assign(static_cast<std::size_t>(tiles), nullptr);
@@ -77,12 +78,15 @@ class GramMatrix {
     void store_missing();
     void store(Index i, int worker, Workspace<T>& work);
     void forget(Index i);
+    void begin(Index i);
+    double near(double value) const;
     void look_at_all();
 
     const KernelSource<T>& source_;
     std::size_t cache_bytes_, stored_tiles_ = 0;
     Threads& threads_;
     std::vector<Index> rows_;
+    FarRows<T> far_;
     std::vector<TileRow> tiles_;
     TilePool<T> pool_;
     Index stored_ = 0;  // tile rows 0..stored_-1 are kept

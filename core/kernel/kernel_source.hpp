@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -65,6 +66,13 @@ class KernelSource {
     // out[r] = squared distance of row `from` and row r of the list, to tell neighbours: between points where
     // there are any, else k(x, x) + k(z, z) - 2 k(x, z). For sources whose rows are their columns.
     virtual void distances(Index from, Subset rows, Workspace<T>& work, double* out) const;
+    // Where the kernel falls to a constant with the distance: how many values say what box some rows lie in
+    // (0: nothing is known), the box of all rows of a list, the constant, and a bound of |k(x, z) - constant|
+    // for x in one box and z in the other.
+    virtual Index box_values() const { return 0; }
+    virtual void box(Subset, T*) const {}
+    virtual double far_value() const { return 0; }
+    virtual double beyond_far(const T*, const T*) const { return HUGE_VAL; }
 
     std::uint64_t evaluations() const { return evaluations_.load(std::memory_order_relaxed); }
     // Time spent evaluating, of all threads together, wherever a task is `Timed`.

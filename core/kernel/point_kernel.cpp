@@ -1,6 +1,7 @@
 #include "kernel/point_kernel.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace sodm {
 
@@ -147,6 +148,35 @@ void PointKernel<T>::distances(Index from, Subset rows, Workspace<T>& work, doub
         for (T v : lane) sum += static_cast<double>(v);
         out[r] = sum;
     }
+}
+
+template <class T>
+void PointKernel<T>::box(Subset rows, T* out) const {
+    const Index d = x_.features;
+    T *low = out, *high = out + d;
+    std::copy_n(x_.dense.data() + rows[0] * d, d, low);
+    std::copy_n(low, d, high);
+    for (Index r = 1; r < rows.n; ++r) {
+        const T* x = x_.dense.data() + rows[r] * d;
+        for (Index k = 0; k < d; ++k) {
+            low[k] = std::min(low[k], x[k]);
+            high[k] = std::max(high[k], x[k]);
+        }
+    }
+}
+
+// k falls with the distance, and no two rows are nearer to each other than their boxes are.
+template <class T>
+double PointKernel<T>::beyond_far(const T* box, const T* other) const {
+    const Index d = x_.features;
+    const bool squares = kernel_.kind == KernelKind::rbf;
+    T sum = 0;
+    for (Index k = 0; k < d; ++k) {
+        const T room = std::max({T(0), box[k] - other[d + k], other[k] - box[d + k]});
+        sum += squares ? room * room : room;
+    }
+    const auto apart = static_cast<double>(sum);
+    return squares ? std::exp2(-apart / 2) : std::exp(-kernel_.gamma * apart);
 }
 
 // The norms of these rows, and for dense points their features one row after another.

@@ -27,6 +27,13 @@ class PointKernel : public KernelSource<T> {
     bool add_weighted(Subset rows, Index first, int count, Workspace<T>& work, const T* a,
                       T* y) const override;
     void distances(Index from, Subset rows, Workspace<T>& work, double* out) const override;
+    // The lowest value of each feature, then the highest.
+    Index box_values() const override {
+        return kernel_.shift_invariant() && !x_.dense.empty() ? 2 * x_.features : 0;
+    }
+    void box(Subset rows, T* out) const override;
+    double far_value() const override { return kernel_.offset; }
+    double beyond_far(const T* box, const T* other) const override;
 
   private:
     // RBF of dense rows with not too many features has inner loops of its own.
