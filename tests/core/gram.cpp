@@ -78,9 +78,45 @@ void relaxation_keeps_f(double gamma, double offset) {
     }
 }
 
+// Two clumps of two tiles each: between them nothing is evaluated, and the product is the same.
+template <class T>
+void far_rows_are_not_evaluated(KernelKind kind, double offset) {
+    const Index clump = 2 * kTile, n = 2 * clump;
+    Data data(n, 5, 1.0, 5);
+    for (Index i = clump; i < n; ++i) data.rows[at(i * 5)] += 64;
+    const KernelFunction kernel{kind, 1.0, 0, 1, offset};
+    PointSet<T> x(data.view(Form::rows), kernel);
+    PointKernel<T> source(kernel, x, x);
+    std::vector<Index> rows(at(n));
+    std::iota(rows.begin(), rows.end(), Index(0));
+    std::vector<double> weights(at(n)), expected(at(n)), product(at(n)), first;
+    for (Index i = 0; i < n; ++i) weights[at(i)] = static_cast<double>(i % 7) - 3;
+    Threads two(2);
+    kernel_apply(source, {rows.data(), n}, {rows.data(), n}, weights.data(), 1, expected.data(), two);
+    for (std::size_t cache : {std::size_t(0), std::size_t(1) << 30}) {
+        const auto before = source.evaluations();
+        GramMatrix<T> gram(source, cache, two);
+        gram.assign(rows);
+        gram.apply(weights.data(), 1, product.data());
+        CHECK(source.evaluations() - before == 2 * 3 * static_cast<std::uint64_t>(kTile * kTile));
+        for (Index i = 0; i < n; ++i)
+            CHECK_NEAR(product[at(i)], expected[at(i)], 100 * tolerance<T>(), "product");
+        if (first.empty()) first = product;
+        CHECK(product == first);
+        std::vector<T> copied(at(n * n));
+        gram.copy(rows, rows, false, copied.data(), n);
+        CHECK(static_cast<double>(copied[at(clump)]) == offset);
+    }
+}
+
 }  // namespace
 
 int main() {
+    for (KernelKind kind : {KernelKind::rbf, KernelKind::laplacian})
+        for (double offset : {0.0, 1.0}) {
+            far_rows_are_not_evaluated<float>(kind, offset);
+            far_rows_are_not_evaluated<double>(kind, offset);
+        }
     for (double gamma : {0.7, 2000.0}) {  // the second: all tiles but those of the diagonal are constant
         products_and_growth<float>(gamma);
         products_and_growth<double>(gamma);
