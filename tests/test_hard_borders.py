@@ -33,11 +33,25 @@ def test_a_local_kernel_is_solved_to_its_certificate(fit_intercept: bool) -> Non
     assert np.mean(machine.predict(X) != other.predict(X)) < 2e-3
 
 
-def test_of_which_threads_and_memory_change_no_bit() -> None:
+@pytest.mark.parametrize("lam", [2.0**12, 2.0**16])
+def test_an_intercept_costs_few_steps(lam: float) -> None:
+    # It couples rows that have nothing else in common: hundreds of steps if it is not held meanwhile.
+    X, y = chequered(8000)
+    y[:1500] = 1  # so that there is something for it to do
+    steps = [
+        int(np.max(ODMClassifier(gamma=40.0, lam=lam, fit_intercept=with_it).fit(X, y).n_iter_))
+        for with_it in (False, True)
+    ]
+    assert steps[1] <= 2 * steps[0] + 2
+
+
+@pytest.mark.parametrize("fit_intercept", [False, True])
+def test_of_which_threads_and_memory_change_no_bit(fit_intercept: bool) -> None:
     X, y = chequered(2500)
-    first = ODMClassifier(**LOCAL, n_jobs=1).fit(X, y)
+    given = LOCAL | {"n_jobs": 1, "fit_intercept": fit_intercept}
+    first = ODMClassifier(**given).fit(X, y)
     for change in ({"n_jobs": 3}, {"cache_size": 2.0}, {"cache_size": "auto"}):
-        other = ODMClassifier(**(LOCAL | {"n_jobs": 1} | change)).fit(X, y)
+        other = ODMClassifier(**(given | change)).fit(X, y)
         np.testing.assert_array_equal(first.dual_coef_, other.dual_coef_)
 
 

@@ -32,11 +32,13 @@
 #include <cmath>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <stdexcept>
 
 #include "base/lanczos.hpp"
 #include "base/random.hpp"
 #include "exact/coordinate_sweeps.hpp"
+#include "exact/held_bias.hpp"
 #include "exact/newton_machine.hpp"
 #include "exact/solve.hpp"
 #include "exact/step_policy.hpp"
@@ -421,17 +423,44 @@ class Newton {
         double before = machine.absolute_gap;
         if (enough.finished(machine)) return;
         const double gain = iterative_.can_factor(m) ? kPassGainOfFactored : kPassGain;
+        std::optional<HeldBias> bias;
+        if (source_.far_value() > 0) bias.emplace(source_.far_value(), machine);
         ++machine.iterations;  // together they count as a step
         ++total_iterations_;
+        int since = 0;  // the pass with which this look began
         for (int pass = 1; pass <= kMostPasses && !enough.finished(machine); ++pass) {
-            matrix.relax(machine, loss, shift_);
+            matrix.relax(machine, loss, shift_, bias ? &*bias : nullptr);
             machine.assess(loss);
             if (options_.progress)
                 options_.progress(Progress{"newton", m, total_iterations_, machine.gap, machine.violation});
-            if (pass % kPassesBetweenLooks != 0) continue;
-            if (machine.absolute_gap * gain > before) break;
-            before = machine.absolute_gap;
+            if (bias && bias->follow(machine, loss)) {
+                since = pass;
+                before = HUGE_VAL;
+            }
+            if (pass == since || (pass - since) % kPassesBetweenLooks != 0) continue;
+            const double left = bias ? bias->gap() : machine.absolute_gap;
+            if (left * gain > before) break;
+            before = left;
+            if (bias && bias->relative_gap() <= options_.tol) {
+                take_bias(matrix, machine, loss, *bias);
+                break;
+            }
         }
+    }
+
+    // The coefficients take on the sum that the held bias asks for, each its share.
+    void take_bias(WorkingMatrix& matrix, Machine& machine, const OdmLoss& loss, const HeldBias& bias) {
+        const Values share = bias.responses(machine, loss);
+        const double sum = std::accumulate(share.begin(), share.end(), 0.0);
+        if (!(sum > 0)) return;
+        const double step = bias.raise() / (bias.scale() * sum);
+        std::vector<Values> product;
+        matrix.multiply({&share}, product);
+        for (std::size_t i = 0; i < share.size(); ++i) {
+            machine.a[i] += step * share[i];
+            machine.f[i] += step * (product[0][i] + shift_ * share[i]);
+        }
+        machine.assess(loss);
     }
 
     // The kernel is not positive semidefinite on these rows: solve k + shift I instead.

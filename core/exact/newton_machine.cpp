@@ -101,8 +101,9 @@ double line_search(const Machine& machine, const Values& x, const Values& fx, co
 
 template <class T, class U>
 bool relax_block(Machine& machine, const OdmLoss& loss, double shift, Index first, int count, const T* block,
-                 Index stride, int sweeps, U* change) {
+                 Index stride, int sweeps, U* change, double constant, double raise) {
     Values f(machine.f.begin() + first, machine.f.begin() + first + count);
+    for (double& value : f) value += raise;
     bool moved = false;
     const SimdOps<T>& ops = simd<T>();
     double first_sweep = 0;
@@ -110,7 +111,7 @@ bool relax_block(Machine& machine, const OdmLoss& loss, double shift, Index firs
         double largest = 0;
         for (int r = 0; r < count; ++r) {
             const auto i = static_cast<std::size_t>(first + r);
-            const double g = machine.y[i] * machine.a[i], q = machine.q[i];
+            const double g = machine.y[i] * machine.a[i], q = machine.q[i] - constant;
             const double step =
                 machine.y[i] *
                 (loss.prox(q * g - machine.y[i] * f[static_cast<std::size_t>(r)], q, machine.s[i]) - g);
@@ -129,7 +130,9 @@ bool relax_block(Machine& machine, const OdmLoss& loss, double shift, Index firs
     return moved;
 }
 
-template bool relax_block(Machine&, const OdmLoss&, double, Index, int, const float*, Index, int, float*);
-template bool relax_block(Machine&, const OdmLoss&, double, Index, int, const double*, Index, int, double*);
+template bool relax_block(Machine&, const OdmLoss&, double, Index, int, const float*, Index, int, float*,
+                          double, double);
+template bool relax_block(Machine&, const OdmLoss&, double, Index, int, const double*, Index, int, double*,
+                          double, double);
 
 }  // namespace sodm

@@ -45,10 +45,11 @@ struct Machine {
 double line_search(const Machine& machine, const Values& x, const Values& fx, const OdmLoss& loss,
                    bool on_dual);
 
-// Exact coordinate steps among the rows first..first+count-1, on their block of kernel values. Returns
-// whether anything moved; change[r] is by how much a moved.
+// Exact coordinate steps among the rows first..first+count-1, on their block of kernel values, from what f is
+// there plus `raise`. A constant that the diagonal q has and the block has not is `constant`. Returns whether
+// anything moved; change[r] is by how much a moved.
 template <class T, class U>
 bool relax_block(Machine& machine, const OdmLoss& loss, double shift, Index first, int count, const T* block,
-                 Index stride, int sweeps, U* change);
+                 Index stride, int sweeps, U* change, double constant = 0, double raise = 0);
 
 }  // namespace sodm

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <stdexcept>
 
 #include "base/linalg.hpp"
@@ -93,7 +94,7 @@ bool DenseMatrix<T>::solve(const std::vector<Step*>& steps, double shift) {
 }
 
 template <class T>
-void DenseMatrix<T>::relax(Machine& machine, const OdmLoss& loss, double shift) {
+void DenseMatrix<T>::relax(Machine& machine, const OdmLoss& loss, double shift, HeldBias*) {
     Values change(at(n_), 0.0);
     if (!relax_block(machine, loss, shift, 0, static_cast<int>(n_), k_.data(), n_, 3, change.data())) return;
     std::vector<Values> f;
@@ -388,10 +389,20 @@ bool IterativeMatrix<T>::solve(const std::vector<Step*>& steps, double shift) {
 }
 
 template <class T>
-void IterativeMatrix<T>::relax(Machine& machine, const OdmLoss& loss, double shift) {
+void IterativeMatrix<T>::relax(Machine& machine, const OdmLoss& loss, double shift, HeldBias* bias) {
+    constexpr int kSweeps = 10;
     machine.relaxed = true;
+    Buffer<T> without(bias ? at(kTile * kTile) : 0);  // the block less the constant
     gram_.relax(machine.f.data(), [&](Index first, int count, const T* block, T* change) {
-        relax_block(machine, loss, shift, first, count, block, kTile, 10, change);
+        if (bias) {
+            const auto constant = static_cast<T>(bias->scale());
+            std::transform(block, block + kTile * count, without.data(), [&](T k) { return k - constant; });
+            relax_block(machine, loss, shift, first, count, without.data(), kTile, kSweeps, change,
+                        bias->scale(), bias->raise());
+            bias->add(std::accumulate(change, change + count, 0.0));
+        } else {
+            relax_block(machine, loss, shift, first, count, block, kTile, kSweeps, change);
+        }
         for (int r = 0; r < count; ++r) machine.f[at(first + r)] += shift * static_cast<double>(change[r]);
     });
 }

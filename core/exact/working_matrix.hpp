@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "exact/active_factor.hpp"
+#include "exact/held_bias.hpp"
 #include "exact/nystrom.hpp"
 #include "exact/solve.hpp"
 #include "exact/step_policy.hpp"
@@ -27,8 +28,8 @@ class WorkingMatrix {
     virtual bool solve(const std::vector<Step*>& steps, double shift) = 0;
     // Products that conjugate gradients have taken so far, without a factor of the system.
     virtual int products() const { return 0; }
-    // A pass of coordinate steps.
-    virtual void relax(Machine& machine, const OdmLoss& loss, double shift) = 0;
+    // A pass of coordinate steps; of the kernel without its constant, if the bias is held.
+    virtual void relax(Machine& machine, const OdmLoss& loss, double shift, HeldBias* bias = nullptr) = 0;
 };
 
 // Few rows: the whole matrix in double, Cholesky.
@@ -40,7 +41,7 @@ class DenseMatrix : public WorkingMatrix {
     Index size() const override { return n_; }
     void multiply(const std::vector<const Values*>& x, std::vector<Values>& y) override;
     bool solve(const std::vector<Step*>& steps, double shift) override;
-    void relax(Machine& machine, const OdmLoss& loss, double shift) override;
+    void relax(Machine& machine, const OdmLoss& loss, double shift, HeldBias* bias) override;
 
   private:
     Index n_;
@@ -87,7 +88,7 @@ class IterativeMatrix : public WorkingMatrix {
     Index size() const override { return gram_.size(); }
     void multiply(const std::vector<const Values*>& x, std::vector<Values>& y) override;
     bool solve(const std::vector<Step*>& steps, double shift) override;
-    void relax(Machine& machine, const OdmLoss& loss, double shift) override;
+    void relax(Machine& machine, const OdmLoss& loss, double shift, HeldBias* bias) override;
     int products() const override { return products_; }
 
   private:

@@ -32,6 +32,13 @@ class SelectedRows : public KernelSource<T> {
         const std::vector<Index> numbers = numbers_of(rows, first, count);
         return whole_.add_weighted(Subset{numbers.data(), count}, 0, count, work, a, y);
     }
+    Index box_values() const override { return whole_.box_values(); }
+    void box(Subset rows, T* out) const override {
+        const std::vector<Index> numbers = numbers_of(rows, 0, static_cast<int>(rows.n));
+        whole_.box(Subset{numbers.data(), rows.n}, out);
+    }
+    double far_value() const override { return whole_.far_value(); }
+    double beyond_far(const T* box, const T* other) const override { return whole_.beyond_far(box, other); }
 
   private:
     Index number(Index i) const { return rows_[static_cast<std::size_t>(i)]; }
