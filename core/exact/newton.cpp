@@ -439,13 +439,10 @@ class Newton {
             }
             if (pass == since || (pass - since) % kPassesBetweenLooks != 0) continue;
             const double left = bias ? bias->gap() : machine.absolute_gap;
-            if (left * gain > before) break;
+            if (left * gain > before || (bias && bias->relative_gap() <= options_.tol)) break;
             before = left;
-            if (bias && bias->relative_gap() <= options_.tol) {
-                take_bias(matrix, machine, loss, *bias);
-                break;
-            }
         }
+        if (bias && !enough.finished(machine)) take_bias(matrix, machine, loss, *bias);
     }
 
     // The coefficients take on the sum that the held bias asks for, each its share.
