@@ -63,16 +63,19 @@ double find_step(const Slope& slope, double limit) {
 }  // namespace
 
 double line_search(const Machine& machine, const Values& x, const Values& fx, const OdmLoss& loss,
-                   bool on_dual) {
+                   bool on_dual, double constant, double raise) {
     const std::size_t n = machine.size();
     Values da(n), df(n);
-    double linear = 0, quadratic = 0;
+    double linear = 0, quadratic = 0, sum_da = 0;
     for (std::size_t i = 0; i < n; ++i) {
         da[i] = x[i] - machine.a[i];
         df[i] = fx[i] - machine.f[i];
         linear += da[i] * machine.f[i];
         quadratic += da[i] * df[i];
+        sum_da += da[i];
     }
+    linear += raise * sum_da;
+    quadratic -= constant * sum_da * sum_da;
     if (on_dual)
         return find_step(
             [&](double step) {

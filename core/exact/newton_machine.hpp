@@ -41,9 +41,10 @@ struct Machine {
 };
 
 // How far to go from a, f towards x, fx: the minimiser of the primal or of the dual on that line. Both are
-// convex and piecewise quadratic there.
+// convex and piecewise quadratic there. On the dual the kernel may be taken without a `constant` that f is
+// made with, f being raised by `raise` instead (see HeldBias).
 double line_search(const Machine& machine, const Values& x, const Values& fx, const OdmLoss& loss,
-                   bool on_dual);
+                   bool on_dual, double constant = 0, double raise = 0);
 
 // Exact coordinate steps among the rows first..first+count-1, on their block of kernel values, from what f is
 // there plus `raise`. A constant that the diagonal q has and the block has not is `constant`. Returns whether
