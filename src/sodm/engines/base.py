@@ -105,9 +105,12 @@ class Engine(ABC):
     ----------
     overhead : float
         Seconds of the calls to `map` in which no task was running, summed over all calls.
+    threads_here : int or None
+        Threads of this process, where tasks run elsewhere; None if they run here.
     """
 
     overhead: float = 0.0
+    threads_here: int | None = None
 
     @abstractmethod
     def keep(self, table: Table) -> None:
@@ -136,6 +139,12 @@ class Engine(ABC):
         stop : StopToken of the core, optional
             Another thread may set it: then this call ends soon, with `_core.Interrupted`.
         """
+
+    def map_here(
+        self, task: Task, parts: Sequence[Part], stop: _core.StopToken | None = None
+    ) -> list[Arrays | None]:
+        """The same in this process, wherever others run: for few parts whose rows were brought here."""
+        return self.map(task, parts, None, stop)
 
     def reduce(self, function: Callable[[T, T], T], values: Sequence[T]) -> T:
         """The values combined from left to right: in a fixed order sums come out the same everywhere."""

@@ -17,6 +17,7 @@ from sodm.estimators.shared_parameters import (
     shows_all_parameters,
 )
 from sodm.estimators.trees import PilotedTreeClassifier
+from sodm.problem.distinct import distinct
 from sodm.problem.problem import Problem
 from sodm.problem.row_types import Rows
 from sodm.training.trained import Trained, Trainer
@@ -146,7 +147,7 @@ class SODMClassifier(PilotedTreeClassifier):
         if trained.machines is None:
             return
         # All vectors of all regions, each once, in the order of the rows of X.
-        rows, place = np.unique(kept[trained.machines.members], return_inverse=True)
+        rows, place = distinct(kept[trained.machines.members])
         where = np.empty(len(rows), dtype=np.int64)
         where[place] = trained.machines.members
         coefficients = problem.signs[:, where] * trained.result.duals[:, where]

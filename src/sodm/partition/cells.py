@@ -6,14 +6,17 @@ the features; k-means in feature space costs many times as much, and told no oth
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from math import ceil
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from sodm.problem.cells import VALUES_AT_ONCE, Cells, squares
+from sodm.problem.distinct import distinct
 from sodm.problem.evaluator import KernelEvaluator
 from sodm.problem.kernels import Kernel
 from sodm.problem.query_blocks import query_blocks
@@ -21,38 +24,58 @@ from sodm.problem.row_set import RowSet
 from sodm.problem.row_types import Rows
 from sodm.problem.rows import canonical
 
+Index = NDArray[np.intp]
+
 ROWS_PER_CELL = 200  # of the sample by which cells are found and counted
 PASSES = 8
 TOO_LARGE = 1.6  # times the size that was asked for
 ROUNDS = 5
 
 
-def find_cells(rows: RowSet, size: float, seed: int, n_threads: int = 1) -> tuple[Cells, NDArray[np.float64]]:
+def find_cells(
+    rows: RowSet, size: float, seed: int, n_threads: int = 1, threads_here: int | None = None
+) -> tuple[Cells, NDArray[np.float64]]:
     """Cells with about so many rows each, and where the rows are (a table, see `Cells.look`).
+
+    `threads_here` are those for the sample, if not as many as where the rows are.
 
     A cell that has more than 1.6 times as many is divided; a few rounds of that do for all but rows that are
     equal or nearly so, which no division takes apart.
     """
     rng, n = np.random.RandomState(seed), rows.shape[0]
-    count = max(1, round(n / size))
-    sample = rows[np.sort(rng.permutation(n)[: ROWS_PER_CELL * count])]
+    count = count_of(n, size)
+    sample = rows[sample_for(n, size, rng)]
     most = TOO_LARGE * size * sample.shape[0] / n  # rows of the sample in a cell
-    prepared = _Sample(sample, count, n_threads)
-    cells = _lloyd(prepared, count, rng)
+    threads_here = threads_here or n_threads
+    prepared = _Sample(sample, count, threads_here)
+    cells = _lloyd(prepared, _start(sample.shape[0], count, rng))
     for _ in range(ROUNDS):
         nearest = prepared.nearest(cells)
         sizes = np.bincount(nearest, minlength=len(cells))
         large = np.flatnonzero(sizes > most)
         if len(large) == 0:
             break
-        pieces = [cells.centres[np.flatnonzero((sizes > 0) & (sizes <= most))]]
-        for cell in large:
-            members = sample[np.flatnonzero(nearest == cell)]
-            pieces_of_cell = ceil(TOO_LARGE * sizes[cell] / most)
-            own = _Sample(members, pieces_of_cell, n_threads)
-            pieces.append(_lloyd(own, pieces_of_cell, rng).centres)
-        cells = Cells(_stack(pieces))
+        counts = [ceil(TOO_LARGE * sizes[cell] / most) for cell in large]
+        starts = [_start(sizes[cell], count, rng) for cell, count in zip(large, counts, strict=True)]
+
+        def divide(cell: int, start: Index, nearest: Index = nearest) -> Rows:
+            own = _Sample(sample[np.flatnonzero(nearest == cell)], len(start), 1)
+            return _lloyd(own, start).centres
+
+        with ThreadPoolExecutor(threads_here) as pool:
+            divided = list(pool.map(divide, large, starts))
+        cells = Cells(_stack([cells.centres[np.flatnonzero((sizes > 0) & (sizes <= most))], *divided]))
     return cells, rows.map_rows(partial(cells.look, n_threads=n_threads))
+
+
+def count_of(n: int, size: float) -> int:
+    """How many cells are begun with."""
+    return max(1, round(n / size))
+
+
+def sample_for(n: int, size: float, rng: np.random.RandomState) -> Index:
+    """The rows by which cells are found, in order."""
+    return np.sort(rng.permutation(n)[: ROWS_PER_CELL * count_of(n, size)])
 
 
 class _Sample:
@@ -61,22 +84,32 @@ class _Sample:
 
     def __init__(self, rows: Rows, n_cells: int, n_threads: int) -> None:
         self.rows = rows
-        self._inner = KernelEvaluator(Kernel("linear"), "double", n_threads)
+        self._inner, self._n_threads = KernelEvaluator(Kernel("linear"), "double"), n_threads
         most = max(1, VALUES_AT_ONCE // max(1, n_cells)) * rows.shape[1]
         self._blocks = [(block, self._inner.points(rows[block])) for block in query_blocks(rows, most=most)]
 
     def nearest(self, cells: Cells) -> NDArray[np.intp]:
         """The nearest cell of each row."""
         norms, found = squares(cells.centres), np.empty(self.rows.shape[0], dtype=np.intp)
-        for block, points in self._blocks:
-            found[block] = (norms - 2 * self._inner.block(points, cells.centres)).argmin(axis=1)
+        centres = self._inner.points(cells.centres * -2.0)
+
+        def look_at(block: slice, points: Any) -> None:
+            distance = self._inner.block(points, centres)
+            distance += norms
+            found[block] = distance.argmin(axis=1)
+
+        with ThreadPoolExecutor(self._n_threads) as pool:
+            list(pool.map(look_at, *zip(*self._blocks, strict=True)))
         return found
 
 
-def _lloyd(sample: _Sample, n_cells: int, rng: np.random.RandomState) -> Cells:
-    """k-means of a sample, from rows drawn at random; a centre that loses all rows is left out."""
-    n = sample.rows.shape[0]
-    start = np.sort(rng.choice(n, min(n_cells, n), replace=False))
+def _start(n: int, n_cells: int, rng: np.random.RandomState) -> Index:
+    """Which of n rows are the first centres."""
+    return np.sort(rng.choice(n, min(n_cells, n), replace=False))
+
+
+def _lloyd(sample: _Sample, start: Index) -> Cells:
+    """k-means of a sample, from some of its rows; a centre that loses all rows is left out."""
     cells = Cells(sample.rows[start].astype(np.float64))
     before: NDArray[np.intp] | None = None
     for _ in range(PASSES):
@@ -89,7 +122,7 @@ def _lloyd(sample: _Sample, n_cells: int, rng: np.random.RandomState) -> Cells:
 
 def _means(sample: Rows, nearest: NDArray[np.intp]) -> Rows:
     """The mean of the rows of each cell that has any."""
-    cells, nearest = np.unique(nearest, return_inverse=True)
+    cells, nearest = distinct(nearest)
     share = 1.0 / np.bincount(nearest)[nearest]
     shape = (len(cells), len(nearest))
     means = sparse.csr_matrix((share, (nearest, np.arange(len(nearest)))), shape=shape) @ sample

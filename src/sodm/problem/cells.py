@@ -49,7 +49,7 @@ class Places:
         cell = np.concatenate([self.cells[:, 0], self.cells[border, 1]])
         row = np.concatenate([rows, border])
         share = np.concatenate([self.share, 1 - self.share[border]])
-        order = np.lexsort((row, cell))
+        order = np.argsort(cell * len(rows) + row)  # by cell, then by row
         cell, row, share = cell[order], row[order], share[order]
         first = np.flatnonzero(np.append(True, cell[1:] != cell[:-1])) if len(cell) else np.zeros(0, np.intp)
         bounds = np.append(first, len(cell))
@@ -92,11 +92,13 @@ class Cells:
         """A table of what is told by the squared distances of rows, for some of them at a time."""
         found = np.empty((X.shape[0], width))
         inner = KernelEvaluator(Kernel("linear"), "double")
-        centres, norms = inner.points(self.centres), squares(self.centres)
+        centres, norms = inner.points(self.centres * -2.0), squares(self.centres)
 
         def look_at(rows: slice) -> None:
             block = X[rows]
-            found[rows] = function(norms - 2 * inner.block(block, centres), squares(block))
+            distance = inner.block(block, centres)  # |c|^2 - 2 <x, c>: |x|^2 is the same for all centres
+            distance += norms
+            found[rows] = function(distance, squares(block))
 
         most = min(VALUES_AT_ONCE, VALUES_AT_ONCE // max(1, len(self)) * X.shape[1])
         with ThreadPoolExecutor(n_threads) as pool:

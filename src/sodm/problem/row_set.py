@@ -83,6 +83,10 @@ class RowSet(ABC):
 
     # ------------------------------------------------------------- what follows, unless there is a better way
 
+    def bring(self, index: Index) -> bool:
+        """Have rows at hand that will be asked for in several calls; False if they are too many for that."""
+        return True
+
     def gather(self) -> Rows:
         """All rows, brought here as one array or CSR matrix."""
         return self[np.arange(self.shape[0])]

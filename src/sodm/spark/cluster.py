@@ -9,6 +9,7 @@ from math import ceil
 
 from pyspark import SparkContext
 
+from sodm.estimators.threads import threads_for
 from sodm.spark.errors import explained
 from sodm.spark.private import count_executors
 
@@ -30,11 +31,14 @@ class Cluster:
         Threads of a task.
     task_bytes : float
         Memory that a task may use.
+    driver_cpus : int
+        Threads of the driver: `spark.driver.cores`, or all cores of its machine where that is not set.
     """
 
     slots: int
     task_cpus: int
     task_bytes: float
+    driver_cpus: int = 1
 
     @classmethod
     def of(cls, context: SparkContext) -> Cluster:
@@ -44,7 +48,8 @@ class Cluster:
         slots = max(1, context.defaultParallelism // task_cpus)
         cores = int(conf.get("spark.executor.cores", "0")) or _cores_of_executors(context)
         at_once = max(1, cores // task_cpus)
-        return cls(slots, task_cpus, _python_bytes(context) / at_once)
+        driver_cpus = int(conf.get("spark.driver.cores", "0")) or threads_for(None)
+        return cls(slots, task_cpus, _python_bytes(context) / at_once, driver_cpus)
 
     def check_fits(self, n_rows: int, row_bytes: float, n_total: int) -> None:
         """Refuse parts that would not fit, naming the number of parts that would."""

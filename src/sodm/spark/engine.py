@@ -15,8 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sodm import _core
-from sodm.engines.base import Arrays, Engine, Part, Table, Task
+from sodm.engines.base import Arrays, Block, Engine, Part, Slot, Table, Task
+from sodm.engines.threads import ThreadEngine
+from sodm.problem.distinct import distinct
+from sodm.problem.row_types import Rows
 from sodm.spark.accumulators import ListAccumulator
+from sodm.spark.blocks import stack
 from sodm.spark.broadcasts import broadcast
 from sodm.spark.clock import GRACE, JobClock, cancelled_when
 from sodm.spark.cluster import Cluster
@@ -27,6 +31,8 @@ from sodm.spark.rows import ClusterRows
 from sodm.spark.task_rows import RowForm
 
 T = TypeVar("T")
+
+BYTES_HERE = 2**30  # of kernel values at the driver
 
 
 class SparkEngine(Engine):
@@ -40,13 +46,14 @@ class SparkEngine(Engine):
     Attributes
     ----------
     seconds : dict
-        Summed over all calls: `solve`, the tasks themselves as if all slots had been busy all the time;
-        `probe`, to look at the machines of the parts, likewise; `shuffle`, to cut blocks until the first task
-        begins, and to put the rows of parts together; `schedule`, the rest, in which slots waited.
+        Summed over all calls: `solve`, the tasks themselves as if all slots had been busy all the time, or
+        at the driver all its threads; `probe`, to look at the machines of the parts, likewise; `shuffle`, to
+        cut blocks until the first task begins, and to put the rows of parts together; `schedule`, the rest,
+        in which slots waited.
     """
 
     def __init__(self, cluster: Cluster) -> None:
-        self.cluster = cluster
+        self.cluster, self.threads_here = cluster, cluster.driver_cpus
         self.seconds = {"solve": 0.0, "probe": 0.0, "shuffle": 0.0, "schedule": 0.0}
         self._placement: Placement | None = None
 
@@ -97,8 +104,33 @@ class SparkEngine(Engine):
         done = results.take()
         wall = time.perf_counter() - began
         self._count(done, wall, min(placement.n_tasks, self.cluster.slots))
+        _hold_support(rows, [one.support for one in done if one.support is not None])
         by_part = {one.part: one.result for one in done}
         return [by_part.get(k) for k in range(len(parts))]
+
+    def map_here(
+        self, task: Task, parts: Sequence[Part], stop: _core.StopToken | None = None
+    ) -> list[Arrays | None]:
+        """The same on the threads of the driver: a job would take longer than a few parts do."""
+        began = time.perf_counter()
+        spent: list[float] = []
+
+        def timed(block: Block, message: Arrays, slot: Slot) -> Arrays:
+            started = time.perf_counter()
+            try:
+                return task(block, message, slot)
+            finally:
+                spent.append(time.perf_counter() - started)
+
+        threads = ThreadEngine(self.cluster.driver_cpus, BYTES_HERE)
+        threads.keep(self._table)
+        results = threads.map(timed, parts, None, stop)
+        at_once = min(self.cluster.driver_cpus, len(parts))
+        probe = sum((result or {}).get("probe_seconds", 0.0) for result in results) / at_once
+        self.seconds["solve"] += sum(spent) / at_once - probe
+        self.seconds["probe"] += probe
+        self.overhead += max(0.0, time.perf_counter() - began - sum(spent) / at_once)
+        return results
 
     def _place(self, rows: ClusterRows, numbers: Sequence[Index]) -> tuple[Placement, list[int]]:
         """Where the rows of the parts are, and the task of each part."""
@@ -106,8 +138,8 @@ class SparkEngine(Engine):
         if tasks is None:
             self.release()
             self._placement = Placement.of(rows, numbers, self.cluster)
-            tasks = self._placement.tasks_for(numbers)
-        assert self._placement is not None and tasks is not None
+            tasks = self._placement.tasks
+        assert self._placement is not None
         return self._placement, tasks
 
     def _request(self, k: int, part: Part, numbers: Index, common: set[str]) -> PartRequest:
@@ -127,6 +159,23 @@ class SparkEngine(Engine):
         for name, value in (spent | {"schedule": wall - sum(spent.values())}).items():
             self.seconds[name] += max(0.0, value)
         self.overhead += max(0.0, wall - solve)
+
+
+def _hold_support(rows: ClusterRows, pieces: Sequence[tuple[NDArray[np.integer], Rows]]) -> None:
+    """Keep the support vectors that tasks have sent: whoever makes a machine of them asks for no others."""
+    if not pieces:
+        return
+    numbers, places = distinct(np.concatenate([numbers for numbers, _ in pieces]))
+    if rows.sparse:
+        first = np.empty(len(numbers), dtype=np.intp)
+        first[places] = np.arange(len(places))
+        vectors = stack([own for _, own in pieces], rows.shape[1], True, rows.dtype)[first]
+    else:
+        vectors = np.empty((len(numbers), rows.shape[1]), dtype=rows.dtype)
+        cuts = np.cumsum([len(own) for own, _ in pieces[:-1]])
+        for place, (_, own) in zip(np.split(places, cuts), pieces, strict=True):
+            vectors[place] = own
+    rows.fetched.add(numbers, vectors, most=np.inf)
 
 
 def _started(clock: JobClock, items: Iterable[T]) -> Iterable[T]:

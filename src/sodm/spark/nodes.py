@@ -13,6 +13,7 @@ from pyspark import StorageLevel
 from sodm.problem.row_types import Rows
 from sodm.spark.cluster import Cluster
 from sodm.spark.private import joined_by_task, keyed_by_task
+from sodm.spark.processes import settle
 from sodm.spark.routing import Piece, Route
 from sodm.spark.rows import ClusterRows
 from sodm.spark.task_rows import RowForm, TaskRows
@@ -49,13 +50,14 @@ class NodeRows:
         form = RowForm(rows.shape[1], rows.sparse, rows.dtype)
 
         def put_together(items: Iterable[Piece | Owned]) -> Iterator[Placed]:
+            settle()
             items = list(items)
             arrived = TaskRows((item for item in items if isinstance(item, Piece)), form)
             for own in items:
                 if not isinstance(own, Piece):
                     yield (*own, arrived.take(own[0]))
 
-        self._route = Route.of(rows, np.arange(rows.shape[0]), self.node_of[:, None])
+        self._route = Route.of(rows, self.node_of[:, None])
         sources = self.context.parallelize(owned, cluster.slots), self._route.pieces
         placed = joined_by_task(self.context, *(keyed_by_task(source, len(nodes)) for source in sources))
         self._nodes = placed.mapPartitions(put_together).persist(StorageLevel.MEMORY_AND_DISK_DESER)
@@ -83,6 +85,7 @@ class NodeRows:
         node = int(self.node_of[numbers[0]])
 
         def of_node(owned: Iterable[Placed]) -> Iterator[tuple[Array, float]]:
+            settle()
             for index, labels, weights, rows in owned:
                 began = time.perf_counter()
                 w = steps(rows, labels, weights, np.searchsorted(index, numbers))

@@ -19,6 +19,7 @@ from sodm.problem.rows import canonical
 from sodm.spark.blocks import BLOCK_BYTES, NO_ROWS, PackedBlock, Place, size_of
 from sodm.spark.columns import Columns, feature_columns, feature_name, quoted
 from sodm.spark.private import arrow_batches, arrow_schema
+from sodm.spark.processes import settle
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -44,6 +45,7 @@ def pack(frame: DataFrame, columns: Columns) -> RDD[PackedBlock]:
     def blocks(partition: int, sent: Iterable[bytes]) -> Iterator[PackedBlock]:
         import pyarrow as pa
 
+        settle()
         batches = (pa.ipc.read_record_batch(pa.py_buffer(one), schema) for one in sent)
         return pack_batches(batches, columns, partition)
 

@@ -18,6 +18,7 @@ from sodm.engines.base import Arrays, Block, Slot, Task
 from sodm.problem.row_types import Rows
 from sodm.spark.accumulators import ListAccumulator
 from sodm.spark.clock import JobClock
+from sodm.spark.processes import settle
 from sodm.spark.routing import Piece
 from sodm.spark.task_rows import RowForm, TaskRows
 
@@ -35,11 +36,13 @@ class PartRequest(NamedTuple):
 
 
 class PartResult(NamedTuple):
-    """A part's result, None if it was stopped, and the seconds it took: until its task began, counted from
-    when the process first heard of the job; to bring its rows together; and to solve it."""
+    """A part's result, None if it was stopped; its support vectors with their numbers, if asked for; and the
+    seconds it took: until its task began, counted from when the process first heard of the job; to bring its
+    rows together; and to solve it."""
 
     part: int
     result: Arrays | None
+    support: tuple[NDArray[np.integer], Rows] | None
     waited: float
     reading: float
     solving: float
@@ -74,6 +77,7 @@ class PartWorker:
     results: ListAccumulator[PartResult]
 
     def __call__(self, items: Iterable[Piece | PartRequest]) -> None:
+        settle()
         waited, began = self.clock.elapsed(), time.perf_counter()
         pieces: list[Piece] = []
         requests: list[PartRequest] = []
@@ -84,14 +88,20 @@ class PartWorker:
                 requests.append(item)
         rows = TaskRows(pieces, self.form)
         del pieces
-        reading = (time.perf_counter() - began) / max(1, len(requests))
+        reading = time.perf_counter() - began  # for all parts, told with the first
         for request in sorted(requests, key=lambda request: request.part):
             started = time.perf_counter()
             own = rows.take(request.numbers)
             taken = time.perf_counter()
             result = self._solve(own, request)
             solving = time.perf_counter() - taken
-            self.results.add(PartResult(request.part, result, waited, reading + taken - started, solving))
+            support = None
+            if result is not None and self.common.value.get("final"):
+                used = np.flatnonzero(np.any(result["duals"] != 0, axis=0))
+                support = request.numbers[used], own[used]
+            reading += taken - started
+            self.results.add(PartResult(request.part, result, support, waited, reading, solving))
+            reading = 0.0
 
     def _solve(self, rows: Rows, request: PartRequest) -> Arrays | None:
         left = self.clock.left()

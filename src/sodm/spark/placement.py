@@ -38,6 +38,8 @@ class Placement:
         Pieces of rows, by task.
     tasks_of : int array, shape (n, k)
         The tasks that each row of the DataFrame is sent to, see `tasks_of_rows`.
+    tasks : list of int
+        The task of each of the parts that it was made for.
     n_tasks, n_rows : int
     route : Route
         How they get there; needed again if a partition is lost.
@@ -45,6 +47,7 @@ class Placement:
 
     pairs: JavaPairs
     tasks_of: NDArray[np.int32]
+    tasks: list[int]
     n_tasks: int
     n_rows: int
     route: Route
@@ -55,12 +58,13 @@ class Placement:
         n_rows = sum(map(len, numbers))
         for_memory = ceil(n_rows * rows.row_bytes / cluster.waiting_bytes)
         n_tasks = min(len(numbers), max(TASKS_PER_SLOT * cluster.slots, for_memory))
-        tasks_of = tasks_of_rows(rows.survey.n, numbers, deal(len(numbers), n_tasks))
-        route = Route.of(rows, np.concatenate(numbers), tasks_of)
+        tasks = largest_first(deal(len(numbers), n_tasks), [len(part) for part in numbers])
+        tasks_of = tasks_of_rows(rows.survey.n, numbers, tasks)
+        route = Route.of(rows, tasks_of)
         pairs = keyed_by_task(route.pieces, n_tasks)
         if n_tasks < len(numbers):
             persist_pairs(rows.blocks.context, pairs)
-        return cls(pairs, tasks_of, n_tasks, n_rows, route)
+        return cls(pairs, tasks_of, tasks, n_tasks, n_rows, route)
 
     def tasks_for(self, numbers: Sequence[Index]) -> list[int] | None:
         """A task that has all rows of each part, or None if some part has none, or too few are used."""
@@ -103,6 +107,20 @@ def tasks_of_rows(n: int, parts: Sequence[Index], tasks: Sequence[int]) -> NDArr
             columns[at][left[there < 0]] = task
             left, at = left[(there >= 0) & (there != task)], at + 1
     return np.column_stack(columns)
+
+
+def largest_first(tasks: Sequence[int], sizes: Sequence[int]) -> list[int]:
+    """Tasks numbered by the rows of their parts: Spark starts them in this order, the last should be short.
+
+    Examples
+    --------
+    >>> largest_first([0, 0, 1, 2], [1, 1, 5, 2])
+    [1, 1, 0, 2]
+    """
+    order = np.argsort(-np.bincount(tasks, sizes), kind="stable")
+    rank = np.empty(len(order), dtype=np.intp)
+    rank[order] = np.arange(len(order))
+    return rank[tasks].tolist()
 
 
 def deal(n_parts: int, n_tasks: int) -> list[int]:

@@ -40,18 +40,16 @@ class Route:
     plan: Broadcast[dict[Place, NDArray[Any]]] | None
 
     @classmethod
-    def of(cls, rows: ClusterRows, numbers: NDArray[np.intp], tasks_of: NDArray[np.int32]) -> Route:
+    def of(cls, rows: ClusterRows, tasks_of: NDArray[np.int32]) -> Route:
         """Cut the blocks by task.
 
         Parameters
         ----------
         rows : ClusterRows
-        numbers : int array
-            Numbers in the DataFrame of the rows that are moved.
         tasks_of : int array, shape (n, k)
             The tasks that each row of the DataFrame goes to; -1 for none.
         """
-        context, numbers = rows.blocks.context, np.unique(numbers)
+        context, numbers = rows.blocks.context, np.flatnonzero(tasks_of[:, 0] >= 0)
         known = rows.fetched.get(numbers)
         if known is not None:  # a sample: no need to look for its rows in all blocks
             return cls(context.parallelize(cut_by_task(tasks_of[numbers], numbers, known), 1), None)

@@ -15,7 +15,8 @@ from sodm.problem.row_types import Rows
 from sodm.spark.blocks import PackedBlock, Place, in_form, stack
 from sodm.spark.broadcasts import broadcast
 from sodm.spark.clock import Stopwatch
-from sodm.spark.fetched import FetchedRows
+from sodm.spark.fetched import MOST_BYTES, FetchedRows
+from sodm.spark.processes import settle
 from sodm.spark.sums import sum_over_blocks
 from sodm.spark.survey import Survey
 
@@ -84,6 +85,14 @@ class ClusterRows(RowSet):
         self.fetched.add(wanted, rows)
         return rows if in_order else rows[np.searchsorted(wanted, numbers)]
 
+    def bring(self, index: Index) -> bool:
+        numbers = np.unique(self.numbers(index))
+        missing = self.fetched.missing(numbers)
+        if len(missing) and len(numbers) * self.row_bytes <= MOST_BYTES:
+            self.fetched.add(missing, self._fetch(missing)[0])
+            missing = self.fetched.missing(numbers)
+        return len(missing) == 0
+
     def take(self, index: Index) -> tuple[Rows, NDArray[Any] | None, Array | None]:
         """The rows of these numbers, in ascending order, with their labels and weights."""
         return self._fetch(self.numbers(index))
@@ -101,6 +110,7 @@ class ClusterRows(RowSet):
         with broadcast(context, wanted) as sent:
 
             def pick(blocks: Iterable[PackedBlock]) -> Iterator[tuple[Any, ...]]:
+                settle()
                 for block in blocks:
                     if block.place in sent.value:
                         at, to = sent.value[block.place]
@@ -117,6 +127,20 @@ class ClusterRows(RowSet):
             for k in (2, 3)
         )
         return rows, labels, weights
+
+    def find_repeats(
+        self, labels: NDArray[np.int64], n_threads: int = 1
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """As for all rows; without a pass where the hashes that they were packed with are all different."""
+        codes, hashes = self.survey.codes, self.survey.hashes
+        if codes is not None and hashes is not None and np.array_equal(self._meant(codes), labels):
+            hashes = self._meant(hashes)
+            order = np.argsort(hashes)
+            if np.all(np.diff(hashes[order]) > 0):
+                group = np.empty(len(order), dtype=np.int64)
+                group[order] = np.arange(len(order))
+                return order.astype(np.int64), group
+        return super().find_repeats(labels, n_threads)
 
     # ------------------------------------------------------------------------- something for each row
 
@@ -146,8 +170,12 @@ class ClusterRows(RowSet):
         return self._in_order(lambda block: block.weights)
 
     def _in_order(self, of_block: Callable[[PackedBlock], Any]) -> NDArray[Any]:
+        def of_partition(blocks: Iterable[PackedBlock]) -> Iterator[tuple[Place, Any]]:
+            settle()
+            return ((block.place, of_block(block)) for block in blocks)
+
         with self.passes:
-            results = dict(self.blocks.map(lambda block: (block.place, of_block(block))).collect())
+            results = dict(self.blocks.mapPartitions(of_partition).collect())
         return self._meant(np.concatenate([results[place] for place in self.survey.places]))
 
     def _meant(self, whole: NDArray[Any]) -> NDArray[Any]:

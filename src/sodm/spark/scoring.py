@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from sodm.problem.row_types import Rows
 from sodm.spark.columns import Columns, feature_columns
 from sodm.spark.packing import features_of
+from sodm.spark.processes import settle
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -119,6 +120,7 @@ def score(frame: DataFrame, columns: Columns, sent: SentMachine, scores: Scores)
     def decide(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
 
+        settle()
         machine = received_machine(sent)
         for batch in batches:
             if batch.num_rows == 0:

@@ -9,6 +9,7 @@ from typing import Protocol, Self, TypeVar
 from pyspark import RDD
 
 from sodm.spark.blocks import PackedBlock
+from sodm.spark.processes import settle
 
 T = TypeVar("T", bound="Summable")
 
@@ -27,6 +28,7 @@ def sum_over_blocks(blocks: RDD[PackedBlock], of_block: Callable[[PackedBlock], 
     """The sum of what a function makes of each block of an RDD; it may give None, which adds nothing."""
 
     def of_partition(number: int, blocks: Iterable[PackedBlock]) -> Iterator[tuple[int, T]]:
+        settle()
         total = _sum(of_block(block) for block in sorted(blocks, key=lambda block: block.place))
         if total is not None:
             yield number, total

@@ -4,13 +4,14 @@ the cache to Python once more."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from pyspark import RDD
 
+from sodm.problem.hashing import hash_rows
 from sodm.spark.accumulators import ListAccumulator
 from sodm.spark.blocks import PackedBlock, Place, size_of
 from sodm.spark.private import compute
@@ -38,6 +39,9 @@ class Survey:
         not there. Empty if labels are no classes.
     labels, weights : ndarrays or None
         Those of all rows, if asked for.
+    codes, hashes : ndarrays or None
+        Likewise if labels are classes: the number of each row's class among those of its block, and a hash
+        of the row with that number. Where blocks have all classes, it is the number among all.
     """
 
     places: list[Place]
@@ -50,6 +54,8 @@ class Survey:
     totals: dict[Any, float]
     labels: NDArray[Any] | None = None
     weights: NDArray[np.float64] | None = None
+    codes: NDArray[np.integer] | None = None
+    hashes: NDArray[np.uint64] | None = None
 
     @property
     def n(self) -> int:
@@ -112,6 +118,8 @@ def take_survey(
         totals=_add_totals(seen),
         labels=_joined([summary.labels for summary in seen]),
         weights=_joined([summary.weights for summary in seen]),
+        codes=_joined([summary.codes for summary in seen]),
+        hashes=_joined([summary.hashes for summary in seen]),
     )
 
 
@@ -129,6 +137,8 @@ class BlockSummary:
     totals: tuple[tuple[Any, float], ...] = ()
     labels: NDArray[Any] | None = None
     weights: NDArray[np.float64] | None = None
+    codes: NDArray[np.integer] | None = None
+    hashes: NDArray[np.uint64] | None = None
 
     @classmethod
     def of(cls, block: PackedBlock, keep_labels: bool, classes: bool) -> BlockSummary:
@@ -136,18 +146,27 @@ class BlockSummary:
         if block.faults:
             return cls(block.place, block.faults)
         rows = block.rows
-        csr, weighted = not isinstance(rows, np.ndarray), block.weights is not None
-        own = (block.labels, block.weights) if keep_labels else ()
-        totals = _totals(block) if classes else ()
-        return cls(block.place, {}, rows.shape, csr, rows.dtype, weighted, size_of(rows), totals, *own)
-
-
-def _totals(block: PackedBlock) -> tuple[tuple[Any, float], ...]:
-    if block.labels is None:
-        return ()
-    present, codes = np.unique(block.labels, return_inverse=True)
-    weights = np.bincount(codes, block.weights, len(present))
-    return tuple(pair for pair in zip(present.tolist(), weights.tolist(), strict=True) if pair[1] > 0)
+        summary = cls(
+            place=block.place,
+            faults={},
+            shape=rows.shape,
+            sparse=not isinstance(rows, np.ndarray),
+            dtype=rows.dtype,
+            weighted=block.weights is not None,
+            bytes=size_of(rows),
+        )
+        if keep_labels:
+            summary = replace(summary, labels=block.labels, weights=block.weights)
+        if not classes or block.labels is None:
+            return summary
+        present, codes = np.unique(block.labels, return_inverse=True)
+        weights = np.bincount(codes, block.weights, len(present))
+        pairs = zip(present.tolist(), weights.tolist(), strict=True)
+        summary = replace(summary, totals=tuple(pair for pair in pairs if pair[1] > 0))
+        if not keep_labels:
+            return summary
+        hashes = hash_rows(rows, codes.astype(np.int64))
+        return replace(summary, codes=codes.astype(np.min_scalar_type(len(present))), hashes=hashes)
 
 
 def _add_totals(seen: Sequence[BlockSummary]) -> dict[Any, float]:

@@ -39,9 +39,10 @@ def check_executors(context: SparkContext) -> None:
         where = f"{platform.node()}, {os.environ.get('SPARK_EXECUTOR_DIRS', os.getcwd())}"
         return [(where, version_of("sodm"), version_of("numpy"), python)]
 
-    here, executors = versions(None)[0], count_executors(context)
+    executors = count_executors(context)
     if _checked.get(context, 0) >= executors:
         return  # all of these have been asked before
+    here = versions(None)[0]
     count = 2 * max(context.defaultParallelism, executors)
     found = set(context.parallelize(range(count), count).mapPartitions(versions).collect())
     for where, *there in sorted(found):

@@ -84,6 +84,16 @@ class Context:
     stop: _core.StopToken | None = None
     checkpoint: CheckpointFolder | None = None
 
+    @property
+    def threads_here(self) -> int:
+        """Threads for what is done in this process; `n_threads` are for what is sent to rows elsewhere."""
+        here = None if self.engine is None else self.engine.threads_here
+        return self.n_threads if here is None else here
+
     def evaluator(self, kernel: Kernel) -> KernelEvaluator:
-        """What computes the values of a kernel."""
+        """What computes the values of a kernel, and may be sent to rows."""
         return KernelEvaluator(kernel, self.precision, self.n_threads)
+
+    def evaluator_here(self, kernel: Kernel) -> KernelEvaluator:
+        """What computes the values of a kernel in this process."""
+        return KernelEvaluator(kernel, self.precision, self.threads_here)

@@ -70,6 +70,7 @@ class Landmarks:
         n, total = len(problem.weights), float(problem.weights.sum())
         drawn = np.random.RandomState(seed).permutation(n)[:POOL]
         ridge, most = 1 / problem.loss.scale(total), min(MOST, int(BY_ROOT * np.sqrt(n)))
+        problem.rows.bring(drawn)
         few = problem.rows[np.sort(drawn[: len(drawn) // LOOK])]
         if _factored(kernel, few, most // LOOK, ridge).rest > HOPE * CARRIES:
             return None

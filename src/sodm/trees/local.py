@@ -57,6 +57,9 @@ class LocalSolver:
         Start from it only where Newton's steps from a guess are the shorter way.
     base_rows, base_coef : ndarrays
         Another machine, which this one is to correct: what is solved for is added to its f.
+    final : bool
+        Its support vectors are some of the machine's. To solvers that is all one; an engine that solves parts
+        elsewhere sends these rows along.
     exact : bool
         Solve to the machine's own tolerance. Otherwise a tenfold gap will do, and a row that is far from its
         place as well, for an average of parts is further from the solution than that.

@@ -61,7 +61,7 @@ class Span:
         self, problem: Problem, context: Context, engine: Engine, landmarks: Landmarks, tol: float
     ) -> None:
         self.problem, self.context, self.engine, self.tol = problem, context, engine, tol
-        self.landmarks, self.kernel = landmarks, context.evaluator(problem.kernel)
+        self.landmarks, self.kernel = landmarks, context.evaluator_here(problem.kernel)
         n, value = len(problem.weights), 4 if context.precision == "single" else 8
         size = KEPT // (value * len(landmarks.rows))
         self.sample = np.arange(n)
@@ -76,7 +76,9 @@ class Span:
 
     def start(self, held: Index) -> Array:
         """w of some rows of the sample, none of them held out, to a coarse tolerance."""
-        m, free = len(self.landmarks.rows), np.setdiff1d(self.sample, held)
+        m, stays = len(self.landmarks.rows), np.ones(len(self.problem.weights), dtype=bool)
+        stays[held] = False
+        free = self.sample[stays[self.sample]]
         count = min(len(free), max(FIRST_ROWS, FIRST_PER_LANDMARK * m, len(free) // FIRST))
         rows = free[np.linspace(0, len(free) - 1, count).astype(np.intp)]
         some = self._rows(rows, self.landmarks.features(self.kernel, self.problem.rows[rows]))
@@ -112,7 +114,8 @@ class Span:
         duals = np.zeros_like(problem.signs)
         duals[:, rows] = problem.signs[:, rows] * self.landmarks.coefficients(found.w)
         others = self.context.evaluation
-        accuracy = None if others is None else others.accuracy(problem, self.kernel, duals)
+        kernel = self.context.evaluator(problem.kernel)
+        accuracy = None if others is None else others.accuracy(problem, kernel, duals)
         result = SolveResult(
             duals=duals,
             decision=np.zeros((len(duals), 0)),
@@ -157,7 +160,7 @@ class Span:
         """These rows, as those of a linear problem."""
         problem = self.problem
         codes, positive = problem.codes[rows].astype(np.int32), positive_classes(len(problem.signs))
-        of_problem = positive, problem.loss, 0.0, self.context.n_threads
+        of_problem = positive, problem.loss, 0.0, self.context.threads_here
         return MemoryRows(features, codes, problem.weights[rows], *of_problem)
 
     def _coarse(self, rows: RowSums, start: Array) -> Array:

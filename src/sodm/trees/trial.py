@@ -104,13 +104,13 @@ class Trial:
             total,
         )
         self.rng = np.random.RandomState(context.seed)
-        self.kernel = context.evaluator(problem.kernel)
+        self.kernel = context.evaluator_here(problem.kernel)
         self.held = np.zeros(0, dtype=np.intp)  # rows that are kept from f0
 
     @cached_property
     def base(self) -> Base:
         """The average of a few small parts."""
-        parts = self._draw(BASE_PARTS, BASE_ROWS)
+        parts = self._base_rows
         results = self._map([self._part(rows, None, len(parts)) for rows in parts])
         pieces = []
         for rows, result in zip(parts, results, strict=True):
@@ -120,6 +120,11 @@ class Trial:
         coefficients = np.hstack([piece for _, piece in pieces]) / len(pieces)
         return Base.of(self.problem, rows, coefficients)
 
+    @cached_property
+    def _base_rows(self) -> list[Index]:
+        """Those of f0."""
+        return self._draw(BASE_PARTS, BASE_ROWS)
+
     def finds_regions(self, span: Span | None) -> Verdict:
         """Whether regions are the better machine; against that of landmarks, if there are any."""
         regions = self._regions()
@@ -127,6 +132,7 @@ class Trial:
         if span is None:
             return Verdict(self._beats_parts(regions))
         w = span.start(self.held)
+        self._bring([rows for rows, _ in regions[:FIRST_REGIONS]])
         values = decide(self.kernel, self._probe, span.landmarks.points, span.landmarks.coefficients(w))
         gain, _ = self._compare(regions, self._good(values), NO_HOPE)
         return Verdict(gain > 0, w)
@@ -134,6 +140,7 @@ class Trial:
     def _beats_parts(self, regions: Sequence[Tried]) -> bool:
         """Whether the held-out rows are decided better than by the average of some parts."""
         drawn = self._draw(PARTS, PART_ROWS)
+        self._bring(drawn[:FIRST_PARTS] + [rows for rows, _ in regions[:FIRST_REGIONS]])
         parts = self._parts(drawn[:FIRST_PARTS])
         gain, by_regions = self._compare(regions, self._good(parts / FIRST_PARTS), -CLEAR)
         if WORTH_IT < gain <= CLEAR:  # more of them are a better machine
@@ -161,6 +168,7 @@ class Trial:
 
     def _local(self, regions: Sequence[Tried]) -> list[Array]:
         """f at the rows that each region holds out."""
+        self._bring([rows for rows, _ in regions])  # with those that are held out
         told = {"cache_bytes": part_share(self.context.cache_bytes, len(regions))}
         probes = [self._take(held) for _, held in regions]
         tasks = [
@@ -172,6 +180,10 @@ class Trial:
             decide(self.kernel, probe, *f0) + result["decision"]
             for probe, result in zip(probes, self._map(tasks), strict=True)
         ]
+
+    def _bring(self, rows: Sequence[Index]) -> bool:
+        """Have these rows at hand, with those of f0 and those held out: from far away they come together."""
+        return self.problem.rows.bring(np.concatenate([self.held, *self._base_rows, *rows]))
 
     @cached_property
     def _probe(self) -> Block:
@@ -192,10 +204,11 @@ class Trial:
         drawn = np.sort(self.rng.choice(len(self.problem.weights), count, replace=False))
         cells = Cells(rows[drawn].astype(np.float64))
         table = rows.map_rows(partial(cells.nearest, n_threads=self.context.n_threads))
+        cell, distance = np.ascontiguousarray(table.T)
         found = []
         for k in range(count):
-            own = np.flatnonzero(table[:, 0] == k)
-            own = own[np.argsort(table[own, 1], kind="stable")]
+            own = np.flatnonzero(cell == k)
+            own = own[np.argsort(distance[own], kind="stable")]
             inside, around = own[:REGION_ROWS], own[: int(AROUND * REGION_ROWS)]
             held = np.sort(self.rng.choice(inside, max(1, len(inside) // HELD_OUT), replace=False))
             found.append((np.setdiff1d(around, held), held))
@@ -218,7 +231,10 @@ class Trial:
         return Part(rows, told, min(share, most_needed(len(rows))))
 
     def _map(self, parts: Sequence[Part]) -> list[Arrays]:
-        results = self.engine.map(self.solver, parts, None, self.context.stop)
+        if self._bring([part.index for part in parts]):
+            results = self.engine.map_here(self.solver, parts, self.context.stop)
+        else:
+            results = self.engine.map(self.solver, parts, None, self.context.stop)
         return [result for result in results if result is not None]
 
     def _good(self, decision: Array) -> Array:

@@ -26,8 +26,9 @@ from numpy.typing import NDArray
 
 from sodm.engines.base import Arrays, Part, Table
 from sodm.engines.threads import ThreadEngine
-from sodm.partition.cells import find_cells
+from sodm.partition.cells import find_cells, sample_for
 from sodm.problem.cells import Cells, Places, places_of
+from sodm.problem.distinct import distinct
 from sodm.problem.evaluator import KernelEvaluator
 from sodm.problem.losses import OdmLoss
 from sodm.problem.problem import Problem
@@ -101,6 +102,8 @@ class _Training:
     def run(self) -> Trained:
         problem = self.problem
         self.engine.keep(Table(problem.rows, problem.signs, problem.weights, problem.offset))
+        # Those that landmarks and the trial's regions are drawn from are among them.
+        problem.rows.bring(sample_for(self.n, self._region_rows, np.random.RandomState(self.context.seed)))
         seconds = Seconds()
         began = time.perf_counter()
         choice = self._choose()
@@ -124,10 +127,15 @@ class _Training:
 
     def _find_cells(self, seconds: Seconds) -> tuple[Cells, Places]:
         began = time.perf_counter()
-        size = REGION_ROWS if self.machine.regions is None else self.n / self.machine.regions
-        cells, table = find_cells(self.problem.rows, size, self.context.seed, self.context.n_threads)
+        threads = self.context.n_threads, self.context.threads_here
+        cells, table = find_cells(self.problem.rows, self._region_rows, self.context.seed, *threads)
         seconds.partition = time.perf_counter() - began
         return cells, places_of(table)
+
+    @property
+    def _region_rows(self) -> float:
+        """How many rows a region has, about."""
+        return REGION_ROWS if self.machine.regions is None else self.n / self.machine.regions
 
     def _choose(self) -> Base | tuple[Span, Array] | None:
         """f0 of regions, or what is better: landmarks with w to start from, or None for Algorithm 1."""
@@ -151,7 +159,7 @@ class _Training:
         fits = isinstance(problem.loss, OdmLoss) and problem.offset is None and problem.kernel.definite
         if not fits:
             return None
-        landmarks = Landmarks.choose(problem, self.context.evaluator(problem.kernel), self.context.seed)
+        landmarks = Landmarks.choose(problem, self.context.evaluator_here(problem.kernel), self.context.seed)
         if landmarks is None:
             return None
         return Span(problem, self.context, self.engine, landmarks, self.tree.tol)
@@ -165,7 +173,7 @@ class _Training:
     def _solve(self, members: Sequence[Index], base: Base, seconds: Seconds) -> list[Arrays | None]:
         """All regions; those that were not finished in time are None."""
         share, told = part_share(self.context.cache_bytes, len(members)), base.message
-        told = {"represented": self.total, "cache_bytes": share, **told}
+        told = {"represented": self.total, "cache_bytes": share, "final": True, **told}
         start = self.problem.start
         parts = [
             Part(
@@ -277,7 +285,7 @@ class _Training:
             level=0,
             n_partitions=len(done),
             n_rows=sum(len(index) for index in members),
-            n_support=len(np.unique(machines.members)),
+            n_support=len(distinct(machines.members)[0]),
             n_iter=int(iterations.max()),
             mean_iter=float(iterations.mean()),
             violation=float(np.max(summary.violation)),
@@ -296,7 +304,7 @@ class _Training:
         """On rows that are not trained on."""
         if self.context.evaluation is None:
             return None
-        rows, place = np.unique(machines.members, return_inverse=True)
+        rows, place = distinct(machines.members)
         vectors = self.problem.rows[rows]
         kernel = self.context.evaluator(replace(self.problem.kernel, offset=0.0))
         values = partial(_values, replace(machines, members=place), kernel, vectors)
