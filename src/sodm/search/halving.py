@@ -100,16 +100,19 @@ def search(
 def choose(tried: Sequence[Trial], usual_lam: float) -> Trial:
     """The best of those whose score is a number, as the surface through all scores has it.
 
-    Of settings that can hardly be told from it, the one of the smallest lam, down to the usual one: where a
-    small gamma with a large lam is as good as a larger gamma with a small one, the latter is solved sooner.
+    A surface says little of settings that are far from the best: those within a standard error of the highest
+    score may be chosen. Of settings that can hardly be told apart, the one of the smallest lam, down to the
+    usual one: where a small gamma with a large lam is as good as a larger gamma with a small one, the latter
+    is solved sooner.
     """
     trials = [trial for trial in tried if np.isfinite(trial.score)]
     if not trials:
         raise ValueError("no setting has a score: scoring gives nan for each of them on rows held out.")
     judged = surface(trials)
-    best = max(range(len(trials)), key=lambda k: (judged[k], -trials[k].setting.lam))
-    enough = judged[best] - EVEN * trials[best].error
-    even = [k for k in range(len(trials)) if judged[k] >= enough]
+    highest = max(trials, key=lambda trial: trial.score)
+    near = [k for k, trial in enumerate(trials) if trial.score >= highest.score - highest.error]
+    best = max(near, key=lambda k: (judged[k], -trials[k].setting.lam))
+    even = [k for k in near if judged[k] >= judged[best] - EVEN * trials[best].error]
     return trials[min(even, key=lambda k: (max(trials[k].setting.lam, usual_lam), -judged[k]))]
 
 
