@@ -117,12 +117,15 @@ def choose(tried: Sequence[Trial], usual_lam: float) -> Trial:
 
 
 def centre(trials: Sequence[Trial], best: Trial) -> float:
-    """Where along log2(lam) the good settings of the best gamma are: a mean, weighted by scores."""
+    """Where along log2(lam gamma) the good settings of the best gamma are: a mean, weighted by scores.
+
+    A larger gamma wants a smaller lam for it: what stages of different gammas have in common is lam gamma.
+    """
     at = best.setting
     same = [t for t in trials if t.setting.with_lam(at.lam) == at and np.isfinite(t.score)]
     scores = np.array([t.score for t in same])
     weights = np.exp((scores - scores.max()) / max(best.error, 1e-12))
-    return float(weights @ [log2(t.setting.lam) for t in same] / weights.sum())
+    return float(weights @ [log2(t.setting.lam * at.gamma) for t in same] / weights.sum())
 
 
 def measured_exponent(centres: Sequence[tuple[Stage, float]]) -> float:
