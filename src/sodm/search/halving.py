@@ -28,7 +28,7 @@ from sodm.search.surface import surface
 
 EXPONENT = 0.5  # until two sizes have been seen
 CLIMBS = 3  # times that more is tried beside the best of a stage, while that is at the edge
-EVEN = 0.25  # of a standard error: settings as near as this to the best are taken to be as good
+EVEN = 0.1  # of a standard error: settings as near as this to the best are taken to be as good
 
 
 @dataclass(frozen=True)

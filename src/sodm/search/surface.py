@@ -16,7 +16,7 @@ from sodm.search.settings import Setting, Trial
 
 Array = NDArray[np.float64]
 
-NEAR = 4.0  # standard errors: scores that are so much below the best count e times less
+NEAR = 2.0  # standard errors: scores that are so much below the best count e times less
 UNIT = 4.0  # factors of two: the unit in which settings are apart
 RIDGE = 1e-3  # of the slopes and curvatures: for where settings are too few to tell them
 
