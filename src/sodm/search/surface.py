@@ -3,6 +3,10 @@
 Scores on rows held out are noisy, and the highest of many is mostly the luckiest. What they would be on
 endless rows hardly changes from one setting to the next: a quadratic through all of them, those near the best
 counting most, says where the top is better than any single score.
+
+The constants were settled on 600 to 2,000 rows of magic, covtype, a9a, cod-rna, banana and phishing, and
+checked on susy-subset, ijcnn1, letter (two halves of the alphabet), marketing, svmguide1 and covtype (1
+against the rest).
 """
 
 from __future__ import annotations
