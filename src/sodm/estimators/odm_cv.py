@@ -23,6 +23,7 @@ from sodm.search.calibrate import Calibrator, first_is, fit_calibrator
 from sodm.search.classes import ClassTarget
 from sodm.search.evaluate import evaluate
 from sodm.search.field import Field
+from sodm.search.grid import LAMS
 from sodm.search.halving import EXPONENT, Outcome
 from sodm.search.scoring import score_of
 from sodm.search.settings import Setting
@@ -169,7 +170,8 @@ class ODMClassifierCV(ClassifierMixin, KernelSearch):
             intercepts = tuple(dict.fromkeys(bool(v) for v in np.atleast_1d(self.intercepts)))
             if not intercepts:
                 raise ValueError("intercepts must have one value or more, or be 'auto'.")
-        grid = self._candidates(X, own, auto_lam(len(y), target), thetas, intercepts)
+        lams = tuple(auto_lam(len(y), target) * k for k in LAMS)
+        grid = self._candidates(X, own, lams, thetas, intercepts)
         self.classes_ = classes
         return Stated(target, codes, lambda theta, lam: make_loss(self.loss, lam, self.upsilon, theta), grid)
 

@@ -17,6 +17,7 @@ from sodm.estimators.sodm_regressor import SODMRegressor
 from sodm.problem.losses import TargetLoss
 from sodm.problem.row_types import MatrixLike, Rows
 from sodm.problem.targets import root_mean_squares, units_of
+from sodm.search.grid import LAMS_OF_NUMBERS
 from sodm.search.numbers import NumberTarget, score_of
 from sodm.search.settings import Setting
 from sodm.search.task import Array
@@ -140,7 +141,8 @@ class ODMRegressorCV(RegressorMixin, KernelSearch):
         target = NumberTarget((values - centre[:, None]) / unit[:, None], weights, score)
         # What theta is to the search of classes, epsilon is here: the half-width of the zone without loss.
         epsilon = float(self.epsilon / unit.max())
-        grid = self._candidates(X, weights, float(len(y)), (epsilon,), (False,))
+        lams = tuple(len(y) * k for k in LAMS_OF_NUMBERS)
+        grid = self._candidates(X, weights, lams, (epsilon,), (False,))
         return Stated(target, y, lambda width, lam: TargetLoss(lam, float(self.upsilon), width), grid)
 
     def _chosen(self, best: Setting) -> dict[str, Any]:

@@ -39,7 +39,7 @@ from sodm.problem.kernels import Kernel, resolve_gamma
 from sodm.problem.losses import Loss
 from sodm.problem.row_types import MatrixLike, Rows
 from sodm.search.field import Field
-from sodm.search.grid import GAMMAS, LAMS, Grid
+from sodm.search.grid import GAMMAS, Grid
 from sodm.search.halving import Outcome, search
 from sodm.search.plan import plan
 from sodm.search.results import cv_results
@@ -230,17 +230,17 @@ class KernelSearch(BaseEstimator):
         self,
         rows: Rows,
         weights: Array,
-        middle: float,
+        usual_lams: tuple[float, ...],
         thetas: tuple[float, ...],
         intercepts: tuple[bool, ...],
     ) -> Grid:
-        """The grid, with gammas and lams checked; lams "auto" are around the middle."""
+        """The grid, with gammas and lams checked; lams "auto" are the usual ones."""
         scaled = not callable(self.kernel) and self.kernel in ("rbf", "poly", "sigmoid", "laplacian")
         gammas: tuple[float, ...] = (1.0,)
         if scaled:
             base = resolve_gamma("scale", rows, weights)
             gammas = given("gammas", self.gammas, "> 0", lambda v: v > 0) or tuple(base * g for g in GAMMAS)
-        lams = given("lams", self.lams, "> 0", lambda v: v > 0) or tuple(middle * k for k in LAMS)
+        lams = given("lams", self.lams, "> 0", lambda v: v > 0) or usual_lams
         free_gamma = scaled and isinstance(self.gammas, str)
         return Grid(gammas, lams, thetas, intercepts, free_gamma, isinstance(self.lams, str))
 

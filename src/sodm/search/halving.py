@@ -24,11 +24,11 @@ from sodm.search.grid import Grid
 from sodm.search.pool import OutOfTime
 from sodm.search.settings import Setting, Trial
 from sodm.search.stage import Stage
+from sodm.search.surface import surface
 
 EXPONENT = 0.5  # until two sizes have been seen
-BANDWIDTH = 1.5  # in factors of two: a setting is judged together with its neighbours, for scores are noisy
-CLIMBS = 2  # times that more is tried beside the best of a stage, while that is at the edge
-EVEN = 0.25  # of a standard error: settings as near as this to the best are taken to be as good
+CLIMBS = 3  # times that more is tried beside the best of a stage, while that is at the edge
+EVEN = 0.1  # of a standard error: settings as near as this to the best are taken to be as good
 
 
 @dataclass(frozen=True)
@@ -73,24 +73,20 @@ def search(
             began = perf_counter()
             here = evaluate(field, stage, candidates, EXPONENT, number, number > 0 or not grid.free_lam)
             trials += here
-            unseen = left_out(here, candidates)
-            for _ in range(CLIMBS if number > 0 else len(stages) == 1 < len(candidates)):
+            for _ in range(CLIMBS if number > 0 or len(stages) == 1 else 0):
                 # Beside the best so far: between the points of a coarse grid, or further the way it went.
-                best = choose(here, grid.usual_lam, unseen)
+                best = choose(here, grid.usual_lam)
                 tried = {trial.setting for trial in here}
-                more = [s for s in grid.around(best.setting, 2.0, 4.0) if s not in tried]
-                if number == 0 and np.isfinite(field.target.behind):
-                    # A larger lam was no better at the best gamma, or was not worth its time.
-                    more = [s for s in more if s.lam <= best.setting.lam]
+                more = [s for s in grid.beside(best.setting) if s not in tried]
                 if not more:
                     break
                 new = evaluate(field, stage, more, EXPONENT, number)
                 here, trials = here + new, trials + new
-            best = choose(here, grid.usual_lam, unseen)
+            best = choose(here, grid.usual_lam)
             centres.append((stage, centre(here, best)))
             path.append(_record(stage, here, best, perf_counter() - began))
             report(_line(path[-1]))
-            candidates = grid.around(best.setting, 2.0, 4.0)
+            candidates = grid.around(best.setting)
     except OutOfTime:
         cut = True
     if best is None:
@@ -101,59 +97,35 @@ def search(
     return Outcome(best.setting.with_lam(lam), best, trials, exponent, path, cut)
 
 
-def left_out(trials: Sequence[Trial], candidates: Sequence[Setting]) -> list[tuple[Setting, float]]:
-    """Candidates that were not tried, with the score of the largest lam that was, all else being the same.
+def choose(tried: Sequence[Trial], usual_lam: float) -> Trial:
+    """The best of those whose score is a number, as the surface through all scores has it.
 
-    Without them settings at the edge of what was tried would lack the neighbours that are no better.
-    """
-    last: dict[Setting, Trial] = {}
-    for trial in sorted(trials, key=lambda t: t.setting):
-        last[trial.setting.with_lam(1.0)] = trial
-    tried = {trial.setting for trial in trials}
-    return [(s, last[s.with_lam(1.0)].score) for s in candidates if s not in tried]
-
-
-def smoothed(trials: Sequence[Trial], unseen: Sequence[tuple[Setting, float]] = ()) -> list[float]:
-    """Scores, each averaged with those of its neighbours, tried or not."""
-    settings = [trial.setting for trial in trials] + [setting for setting, _ in unseen]
-    scores = np.array([trial.score for trial in trials] + [score for _, score in unseen])
-    place = np.log2([[setting.gamma, setting.lam] for setting in settings])
-    kinds = {kind: number for number, kind in enumerate({setting.kind: None for setting in settings})}
-    kind = np.array([kinds[setting.kind] for setting in settings])
-    found = []
-    for k in range(len(trials)):
-        distances = np.sum((place - place[k]) ** 2, axis=1)
-        weights = np.exp(-0.5 * distances / BANDWIDTH**2) * (kind == kind[k])
-        found.append(float(weights @ scores / weights.sum()))
-    return found
-
-
-def choose(tried: Sequence[Trial], usual_lam: float, unseen: Sequence[tuple[Setting, float]] = ()) -> Trial:
-    """The best of those whose score is a number, judged by that and the scores of its neighbours.
-
-    Of settings that can hardly be told from it, the one of the smallest lam, down to the usual one: where a
-    small gamma with a large lam is as good as a larger gamma with a small one, the latter is solved sooner.
+    A surface says little of settings that are far from the best: those within a standard error of the highest
+    score may be chosen. Of settings that can hardly be told apart, the one of the smallest lam, down to the
+    usual one: where a small gamma with a large lam is as good as a larger gamma with a small one, the latter
+    is solved sooner.
     """
     trials = [trial for trial in tried if np.isfinite(trial.score)]
     if not trials:
         raise ValueError("no setting has a score: scoring gives nan for each of them on rows held out.")
-    unseen = [(setting, score) for setting, score in unseen if np.isfinite(score)]
-    judged = [
-        (trial.score + together) / 2 for trial, together in zip(trials, smoothed(trials, unseen), strict=True)
-    ]
-    best = max(range(len(trials)), key=lambda k: (judged[k], -trials[k].setting.lam))
-    enough = judged[best] - EVEN * trials[best].error
-    even = [k for k in range(len(trials)) if judged[k] >= enough]
+    judged = surface(trials)
+    highest = max(trials, key=lambda trial: trial.score)
+    near = [k for k, trial in enumerate(trials) if trial.score >= highest.score - highest.error]
+    best = max(near, key=lambda k: (judged[k], -trials[k].setting.lam))
+    even = [k for k in near if judged[k] >= judged[best] - EVEN * trials[best].error]
     return trials[min(even, key=lambda k: (max(trials[k].setting.lam, usual_lam), -judged[k]))]
 
 
 def centre(trials: Sequence[Trial], best: Trial) -> float:
-    """Where along log2(lam) the good settings of the best gamma are: a mean, weighted by scores."""
+    """Where along log2(lam gamma) the good settings of the best gamma are: a mean, weighted by scores.
+
+    A larger gamma wants a smaller lam for it: what stages of different gammas have in common is lam gamma.
+    """
     at = best.setting
     same = [t for t in trials if t.setting.with_lam(at.lam) == at and np.isfinite(t.score)]
     scores = np.array([t.score for t in same])
     weights = np.exp((scores - scores.max()) / max(best.error, 1e-12))
-    return float(weights @ [log2(t.setting.lam) for t in same] / weights.sum())
+    return float(weights @ [log2(t.setting.lam * at.gamma) for t in same] / weights.sum())
 
 
 def measured_exponent(centres: Sequence[tuple[Stage, float]]) -> float:
@@ -167,8 +139,8 @@ def measured_exponent(centres: Sequence[tuple[Stage, float]]) -> float:
 
 def _middle(grid: Grid) -> Setting:
     """What to take where nothing could be tried."""
-    gammas, lams = grid.gammas, grid.lams
-    return Setting(gammas[len(gammas) // 2], grid.intercepts[0], grid.thetas[0], lams[len(lams) // 2])
+    gamma = grid.gammas[len(grid.gammas) // 2]
+    return Setting(gamma, grid.intercepts[0], grid.thetas[0], grid.usual_lam)
 
 
 def _record(stage: Stage, trials: Sequence[Trial], best: Trial, seconds: float) -> dict[str, Any]:
