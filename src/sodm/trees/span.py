@@ -156,7 +156,7 @@ class Span:
         )
 
     def _rows(self, made: int, count: int) -> MemoryRows:
-        """The first rows of the sample as those of a linear problem; so many of them have features already."""
+        """The first rows of the sample, as those of a linear problem; some have their features already."""
         problem, rows = self.problem, self.sample[:count]
         self.landmarks.features(self.kernel, problem.rows[rows[made:]], self._features[made:count])
         codes, positive = problem.codes[rows].astype(np.int32), positive_classes(len(problem.signs))
