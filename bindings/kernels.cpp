@@ -159,21 +159,20 @@ auto inverse_of_lower(Matrix l, int n_threads) {
     return to_numpy(std::move(out), {n, n});
 }
 
-// x.n x landmarks.n, in the precision of the points
-nb::ndarray<nb::numpy> features(const Points& landmarks, const Points& x, Matrix inverse, int n_threads) {
+// Into out, x.n x landmarks.n, in the precision of the points
+void features(const Points& landmarks, const Points& x, Matrix inverse,
+              nb::ndarray<nb::ndim<2>, nb::c_contig, nb::device::cpu> out, int n_threads) {
     const auto m = static_cast<std::size_t>(landmarks.n()), n = static_cast<std::size_t>(x.n());
     if (inverse.shape(0) != m || inverse.shape(1) != m)
         throw std::invalid_argument("expected a matrix as large as there are landmarks");
-    return with_pair(landmarks, x, [&](auto& source) {
+    with_pair(landmarks, x, [&](auto& source) {
         using T = std::decay_t<decltype(value_of(source))>;
-        Buffer<T> out(std::max<std::size_t>(1, n * m));
-        {
-            nb::gil_scoped_release nogil;
-            PythonMonitor monitor;
-            Threads threads(n_threads, &monitor);
-            landmark_features(source, inverse.data(), out.data(), threads);
-        }
-        return nb::ndarray<nb::numpy>(to_numpy(std::move(out), {n, m}));
+        if (out.shape(0) != n || out.shape(1) != m || out.dtype() != nb::dtype<T>())
+            throw std::invalid_argument("out must have a row for each point, in their precision");
+        nb::gil_scoped_release nogil;
+        PythonMonitor monitor;
+        Threads threads(n_threads, &monitor);
+        landmark_features(source, inverse.data(), static_cast<T*>(out.data()), threads);
     });
 }
 
@@ -250,9 +249,10 @@ void bind_kernels(nb::module_& m) {
         .def_prop_ro("sparse", &Points::sparse, "Whether they are laid out as sparse rows.");
 
     m.def("inverse_of_lower", &inverse_of_lower, nb::arg("matrix"), nb::arg("n_threads") = 1);
-    m.def("features", &features, nb::arg("landmarks"), nb::arg("x"), nb::arg("inverse"),
+    m.def("features", &features, nb::arg("landmarks"), nb::arg("x"), nb::arg("inverse"), nb::arg("out"),
           nb::arg("n_threads") = 1,
-          "F(x) = inverse k(landmarks, x), a row for each point: inner products of these are kernel values.");
+          "Into out: F(x) = inverse k(landmarks, x), a row for each point: inner products of these are "
+          "kernel values.");
     m.def("landmark_sums", &landmark_sums, nb::arg("landmarks"), nb::arg("x"), nb::arg("coefficients"),
           nb::arg("signs"), nb::arg("weights"), nb::arg("loss"), nb::arg("n_threads") = 1,
           "(sums of squared losses, K(landmarks, x) times half their derivative by f) of each problem.");

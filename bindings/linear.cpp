@@ -228,14 +228,17 @@ struct Search {
 };
 
 std::unique_ptr<Search> start_search(Rows& rows, const std::vector<std::int32_t>& positive,
-                                     const OdmLoss& loss, Matrix w, std::optional<Matrix> offset) {
+                                     const OdmLoss& loss, Matrix w, std::optional<Matrix> offset,
+                                     const Search* like) {
     rows.need_labels();
     rows.need_lines();
     rows.check_shape(w.shape(0), positive.size(), w.shape(1));
     if (offset &&
         (offset->shape(0) != positive.size() || static_cast<Index>(offset->shape(1)) != rows.rows.view.n))
         throw std::invalid_argument("expected one offset per problem and row");
-    return std::make_unique<Search>(rows, positive, loss, w, offset);
+    auto search = std::make_unique<Search>(rows, positive, loss, w, offset);
+    if (like) search->newton.begin_with_factors_of(like->newton);
+    return search;
 }
 
 // The solution of matrix x = right, or none if the matrix is not positive definite.
@@ -388,7 +391,7 @@ void bind_linear(nb::module_& m) {
              nb::arg("order"), nb::arg("duals"), nb::arg("w"))
         .def("weights_of_duals", &from_duals, nb::arg("positive"), nb::arg("duals"))
         .def("start_search", &start_search, nb::keep_alive<0, 1>(), nb::arg("positive"), nb::arg("loss"),
-             nb::arg("w"), nb::arg("offset").none() = nb::none())
+             nb::arg("w"), nb::arg("offset").none() = nb::none(), nb::arg("like").none() = nb::none())
         .def("ball_cover", &cover, nb::arg("squared_norms"), nb::arg("key"), nb::arg("order"),
              nb::arg("radius"));
 }

@@ -18,7 +18,7 @@ from sodm.problem.kernels import Kernel
 from sodm.problem.losses import OdmLoss
 from sodm.problem.problem import Problem
 from sodm.training.context import Context
-from sodm.trees import landmarks, span
+from sodm.trees import landmarks, span, trial
 from sodm.trees.landmarks import Landmarks
 from sodm.trees.span import Span
 
@@ -64,17 +64,20 @@ def test_features_are_the_product(m: int, twice: bool) -> None:
     function = _core.KernelFunction("rbf", 0.7)
     z = _core.Points.dense(Z, function, twice)
     x = _core.Points.dense(X, function, twice, like=z)
-    features = _core.features(z, x, inverse)
-    assert features.dtype == (np.float64 if twice else np.float32) and features.shape == (150, m)
+    features, again = np.empty((2, 150, m), np.float64 if twice else np.float32)
+    _core.features(z, x, inverse, features)
     expected = (inverse @ _core.block(z, x)).T
     np.testing.assert_allclose(features, expected, rtol=0, atol=(1e-12 if twice else 2e-5) * np.sqrt(m))
-    assert np.array_equal(features, _core.features(z, x, inverse, 3))
+    _core.features(z, x, inverse, again, 3)
+    assert np.array_equal(features, again)
 
 
 def test_a_matrix_that_does_not_fit_is_refused() -> None:
     z = _core.Points.dense(np.zeros((3, 2)), _core.KernelFunction("rbf", 1.0))
     with pytest.raises(ValueError, match="as large as there are landmarks"):
-        _core.features(z, z, np.eye(2))
+        _core.features(z, z, np.eye(2), np.empty((3, 3), np.float32))
+    with pytest.raises(ValueError, match="in their precision"):
+        _core.features(z, z, np.eye(3), np.empty((3, 3)))
     with pytest.raises(ValueError, match="square"):
         _core.inverse_of_lower(np.zeros((2, 3)))
 
@@ -92,7 +95,8 @@ def test_inner_products_of_features_are_kernel_values_but_for_the_rest(
     kernel = Context(precision="double").evaluator(problem.kernel)
     found = Landmarks.choose(problem, kernel, 0)
     assert found is not None
-    features = found.features(kernel, form(X[:200]))
+    features = np.empty((200, len(found.rows)), np.float64 if kernel.precision == "double" else np.float32)
+    found.features(kernel, form(X[:200]), features)
     ridge = 3000 * 0.4**2 / 1e3
     difference = np.abs(features @ features.T - kernel.block(form(X[:200]), form(X[:200])))
     assert found.rest <= landmarks.CARRIES and len(found.rows) < 900
@@ -142,6 +146,14 @@ def test_with_enough_landmarks_it_is_the_exact_machine(monkeypatch: pytest.Monke
     assert result.gap.max() <= 1e-6
     np.testing.assert_allclose(values, exact.decision_function(query), atol=2e-3)
     np.testing.assert_allclose(result.objective[0], exact.objective_, rtol=1e-4)
+
+
+def test_regions_correct_the_machine_of_landmarks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its support vectors, which are the landmarks, are all that f0 has."""
+    monkeypatch.setattr(trial, "GAINS", -1e9)  # regions, whatever they are worth
+    corrected = SODMClassifier(**SETTINGS).fit(*noisy(12_000, 0))
+    assert corrected.stop_reason_ == "regions"
+    assert set(corrected.support_) == set(SODMClassifier(**SETTINGS).fit(*noisy(12_000, 0)).support_)
 
 
 @pytest.mark.parametrize("classes", [2, 3])

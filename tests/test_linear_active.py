@@ -136,3 +136,29 @@ def test_a_warm_start_has_nothing_to_do() -> None:
     before = machine.coef_.copy()
     assert machine.fit(X, y).history_[-1]["passes"] <= 3
     assert np.array_equal(machine.coef_, before)
+
+
+def test_the_factor_of_rows_like_these_serves_them_too() -> None:
+    """The same optimum, and a first step by products alone: no factor of the rows' own is made for it."""
+    X, y = dense(4000, 420, 2)
+    loss = OdmLoss(4000.0, 0.5, 0.6)
+    own = y.astype(np.int32), np.ones(len(y)), np.array([1], dtype=np.int32), loss, 0.0, 2
+    few, alone, helped = MemoryRows(X, *own).every(2), MemoryRows(X, *own), MemoryRows(X, *own)
+    options = {"tol": 1e-6, "max_iter": 50}
+
+    def solved(rows: MemoryRows) -> Any:
+        problem = LinearProblem(rows, 1, loss)
+        return newton_on_active_rows(
+            problem, LongRows(rows), np.zeros((1, rows.width)), history=History(), **options
+        )
+
+    first = solved(few)
+    helped.like = few
+    found, expected = solved(helped), solved(alone)
+    assert found.converged.all() and first.converged.all()
+    np.testing.assert_allclose(found.objective, expected.objective, rtol=1e-6)
+    searches = [alone.search(1.0, first.w), helped.search(1.0, first.w)]
+    for search in searches:
+        search.look([0])
+    by_own, by_theirs = (search.step([0], np.array([1e-3])) for search in searches)
+    assert by_theirs > by_own  # a factor of its own takes the fewest products

@@ -55,7 +55,7 @@ def test_an_interrupted_fit_goes_on(
     monkeypatch.setattr(two_scale, "SAVED_TOGETHER", 2)
     X, y = board(11_000 if regions == "auto" else 4000, 0, classes)
     whole = SODMClassifier(regions=regions, **SETTINGS).fit(X, y)
-    before_regions = 2 if regions == "auto" else 1  # f0; regions of the trial
+    before_regions = 1  # f0; or regions of the trial, where f0 is the machine of landmarks
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         Counted(patch, before_regions + 3)
         SODMClassifier(regions=regions, checkpoint_dir=tmp_path, **SETTINGS).fit(X, y)

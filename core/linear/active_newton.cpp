@@ -33,6 +33,7 @@ struct ActiveNewton::Impl {
     virtual std::vector<double> gradient_at_zero(Threads& threads) = 0;
     virtual void look(const std::vector<int>& problems, Threads& threads) = 0;
     virtual double step(const std::vector<int>& problems, const double* goal, Threads& threads) = 0;
+    virtual void begin_with_factors_of(const Impl& other) = 0;
 
     struct Problem {
         std::vector<double> w, gradient, direction;
@@ -140,8 +141,18 @@ class Newton final : public ActiveNewton::Impl {
         return 1 + cost / static_cast<double>(which.size());
     }
 
+    void begin_with_factors_of(const ActiveNewton::Impl& other) override {
+        const auto* same = dynamic_cast<const Newton*>(&other);
+        if (!same || same->width != width || same->problems.size() != problems.size()) return;
+        for (std::size_t j = 0; j < made_.size(); ++j) {
+            const Made& theirs = same->made_[j];
+            if (theirs.factor && !theirs.factor->by_rows())
+                made_[j] = {theirs.factor, {}, theirs.in_double, theirs.hard};
+        }
+    }
+
   private:
-    // A factor, and where each row was when it was made.
+    // A factor, and where each row was when it was made; of other rows, where `side` is empty.
     struct Made {
         std::shared_ptr<const RowFactor<T>> factor;
         std::vector<std::int8_t> side;
@@ -283,9 +294,11 @@ class Newton final : public ActiveNewton::Impl {
         int patience = kMaxProducts;
         if (fits && !pays) patience = std::min(patience, static_cast<int>(products_of_factor(m)));
         if (made.factor) {
+            const bool others = made.side.empty();
             Index changed = 0;
-            for (std::size_t i = 0; i < p.side.size(); ++i) changed += p.side[i] != made.side[i];
-            fresh = changed == 0;
+            if (!others)
+                for (std::size_t i = 0; i < p.side.size(); ++i) changed += p.side[i] != made.side[i];
+            fresh = changed == 0 && !others;
             // As many products with the old factor as a new one would cost. A row that has changed takes one
             // product at worst, and few products do for all if they are a small part.
             const double size = static_cast<double>(made.factor->size()), d = static_cast<double>(width);
@@ -441,6 +454,9 @@ std::vector<double> ActiveNewton::gradient_at_zero(Threads& threads) {
 }
 double ActiveNewton::step(const std::vector<int>& problems, const double* goal, Threads& threads) {
     return impl_->step(problems, goal, threads);
+}
+void ActiveNewton::begin_with_factors_of(const ActiveNewton& other) {
+    impl_->begin_with_factors_of(*other.impl_);
 }
 int ActiveNewton::n_problems() const { return static_cast<int>(impl_->problems.size()); }
 Index ActiveNewton::width() const { return impl_->width; }

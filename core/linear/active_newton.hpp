@@ -34,6 +34,10 @@ class ActiveNewton {
                  const double* offset, const double* w);
     ~ActiveNewton();
 
+    // The factors of a search with as many features and problems, on rows that resemble these: they
+    // precondition until a factor of these rows' own is cheaper. Those in the form of rows are not taken.
+    void begin_with_factors_of(const ActiveNewton& other);
+
     // A better start than w = 0: sweeps of dual coordinate descent from there (Hsieh et al. 2008, Algorithm
     // 1), until one of all rows moves no margin by much, n_sweeps at most. Most sweeps are over the rows that
     // the last sweep found outside the dead zone. Returns the passes over all rows that this was worth.

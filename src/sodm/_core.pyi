@@ -58,9 +58,9 @@ class Points:
 
 def inverse_of_lower(matrix: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], n_threads: int = 1) -> NDArray[numpy.float64]: ...
 
-def features(landmarks: Points, x: Points, inverse: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], n_threads: int = 1) -> NDArray:
+def features(landmarks: Points, x: Points, inverse: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], out: Annotated[NDArray, dict(shape=(None, None), order='C', device='cpu')], n_threads: int = 1) -> None:
     """
-    F(x) = inverse k(landmarks, x), a row for each point: inner products of these are kernel values.
+    Into out: F(x) = inverse k(landmarks, x), a row for each point: inner products of these are kernel values.
     """
 
 def landmark_sums(landmarks: Points, x: Points, coefficients: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], signs: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], loss: OdmLoss, n_threads: int = 1) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
@@ -145,7 +145,7 @@ class LinearRows:
 
     def weights_of_duals(self, positive: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], duals: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]: ...
 
-    def start_search(self, positive: Sequence[int], loss: OdmLoss, w: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], offset: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None) -> LinearSearch: ...
+    def start_search(self, positive: Sequence[int], loss: OdmLoss, w: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], offset: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None, like: LinearSearch | None = None) -> LinearSearch: ...
 
     def ball_cover(self, squared_norms: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], key: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], radius: float) -> NDArray[numpy.int64]: ...
 

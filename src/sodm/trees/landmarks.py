@@ -83,10 +83,10 @@ class Landmarks:
         inverse = _core.inverse_of_lower(lower, kernel.n_threads)
         return cls(pool[found.pivots], rows[found.pivots], inverse, found.rest)
 
-    def features(self, kernel: KernelEvaluator, X: Rows) -> NDArray[Any]:
-        """F of some rows, shape (n, m), in the precision of the kernel."""
+    def features(self, kernel: KernelEvaluator, X: Rows, out: NDArray[Any]) -> None:
+        """F of some rows, into an array of shape (n, m), in the precision of the kernel."""
         points = kernel.points(self.points)
-        return _core.features(points, kernel.points(X, like=points), self.inverse, kernel.n_threads)
+        _core.features(points, kernel.points(X, like=points), self.inverse, out, kernel.n_threads)
 
     def coefficients(self, w: Array) -> Array:
         """Those of f, L^-T w, shape (n_problems, m); without BLAS, whose threads change bits."""

@@ -54,7 +54,8 @@ class Span:
     Attributes
     ----------
     sample : ndarray of int
-        The rows that have features: all of them, if they are few.
+        The rows that have features: all of them, if they are few. Those that `start` takes come first, so
+        that their features are made once.
     """
 
     def __init__(
@@ -67,12 +68,9 @@ class Span:
         self.sample = np.arange(n)
         if n > size:
             self.sample = np.sort(np.random.RandomState(context.seed).permutation(n)[:size])
-
-    def _features(self) -> NDArray[Any]:
-        """Those of the sample."""
-        rows = self.problem.rows
-        whole = len(self.sample) == rows.shape[0]
-        return self.landmarks.features(self.kernel, rows.gather() if whole else rows[self.sample])
+        dtype = np.float32 if context.precision == "single" else np.float64
+        self._features = np.empty((len(self.sample), len(landmarks.rows)), dtype)
+        self._first: MemoryRows | None = None  # the rows of `start`
 
     def start(self, held: Index) -> Array:
         """w of some rows of the sample, none of them held out, to a coarse tolerance."""
@@ -81,14 +79,18 @@ class Span:
         free = self.sample[stays[self.sample]]
         count = min(len(free), max(FIRST_ROWS, FIRST_PER_LANDMARK * m, len(free) // FIRST))
         rows = free[np.linspace(0, len(free) - 1, count).astype(np.intp)]
-        some = self._rows(rows, self.landmarks.features(self.kernel, self.problem.rows[rows]))
-        w = self._coarse(some.every(BEFORE_FIRST), np.zeros((len(self.problem.signs), m)))
+        self.sample = np.concatenate([rows, np.setdiff1d(self.sample, rows)])
+        some = self._first = self._rows(0, count)
+        few = some.every(BEFORE_FIRST)
+        w = self._coarse(few, np.zeros((len(self.problem.signs), m)))
+        some.like = few
         return self._coarse(some, w)
 
     def solve(self, start: Array, time_limit: float | None) -> LinearResult:
         """The machine of all rows, from the w that is given."""
         history = History(progress=self._watch, time_limit=time_limit)
-        kept = self._rows(self.sample, self._features())
+        kept = self._rows(0 if self._first is None else self._first.n, len(self.sample))
+        kept.like = self._first
         if len(self.sample) == len(self.problem.weights):
             return self._solve(kept, start, self.tol, history)
         start = self._coarse(kept, start)
@@ -156,12 +158,13 @@ class Span:
             stop_reason=LANDMARKS if in_time else TIME,
         )
 
-    def _rows(self, rows: Index, features: NDArray[Any]) -> MemoryRows:
-        """These rows, as those of a linear problem."""
-        problem = self.problem
+    def _rows(self, made: int, count: int) -> MemoryRows:
+        """The first rows of the sample, as those of a linear problem; some have their features already."""
+        problem, rows = self.problem, self.sample[:count]
+        self.landmarks.features(self.kernel, problem.rows[rows[made:]], self._features[made:count])
         codes, positive = problem.codes[rows].astype(np.int32), positive_classes(len(problem.signs))
         of_problem = positive, problem.loss, 0.0, self.context.threads_here
-        return MemoryRows(features, codes, problem.weights[rows], *of_problem)
+        return MemoryRows(self._features[:count], codes, problem.weights[rows], *of_problem)
 
     def _coarse(self, rows: RowSums, start: Array) -> Array:
         return self._solve(rows, start, COARSE_TOL, History(progress=self._watch)).w

@@ -1,7 +1,8 @@
 """Two scales: a machine of all the space, and in each region of it a machine that corrects it.
 
-f0 is the average of a few machines of few rows each: smooth, cheap, and ignorant of what only near rows
-tell. In each region r (a cell, see `sodm.problem.cells`, with the rows on its borders) the solver finds
+f0 is the machine of landmarks where these carry the kernel (`sodm.trees.landmarks`), else the average of a
+few machines of few rows each: smooth, cheap, and ignorant of what only near rows tell. In each region r (a
+cell, see `sodm.problem.cells`, with the rows on its borders) the solver finds
 
     min_f  1/2 |f|^2 + lam / (2 W (1-theta)^2) sum_{i in r} s_i loss( y_i (f0(x_i) + f(x_i)) ),
 

@@ -56,6 +56,8 @@ class MemoryRows:
         self.core = core_rows(X, labels, weights, bias, n_threads)
         self.n, self.width = self.core.n, self.core.width
         self.weight = float(self.n) if weights is None else float(weights.sum())
+        self.searched: _core.LinearSearch | None = None  # the last search
+        self.like: MemoryRows | None = None  # rows that resemble these, and have been searched
 
     # ------------------------------------------------------------------------------ sums over all rows
 
@@ -118,9 +120,12 @@ class MemoryRows:
         return self.width < 960
 
     def search(self, scale: float, w: Array, offset: Array | None = None) -> _core.LinearSearch:
-        """Newton on the rows in play, begun at w (see `sodm.solvers.linear_active`)."""
-        loss = self._smooth_loss(scale)
-        return self.core.start_search(self.positive.tolist(), loss, np.ascontiguousarray(w), offset)
+        """Newton on the rows in play, begun at w (see `sodm.solvers.linear_active`), and with the factored
+        systems of the rows that resemble these."""
+        loss, like = self._smooth_loss(scale), None if self.like is None else self.like.searched
+        w = np.ascontiguousarray(w)
+        self.searched = self.core.start_search(self.positive.tolist(), loss, w, offset, like)
+        return self.searched
 
     def has_long_rows(self) -> bool:
         """Whether the rows outside the dead zone, gone over again and again, cost less than one pass over all
