@@ -160,7 +160,8 @@ auto inverse_of_lower(Matrix l, int n_threads) {
 }
 
 // Into out, x.n x landmarks.n, in the precision of the points
-void features(const Points& landmarks, const Points& x, Matrix inverse, nb::ndarray<nb::ndim<2>, nb::c_contig, nb::device::cpu> out, int n_threads) {
+void features(const Points& landmarks, const Points& x, Matrix inverse,
+              nb::ndarray<nb::ndim<2>, nb::c_contig, nb::device::cpu> out, int n_threads) {
     const auto m = static_cast<std::size_t>(landmarks.n()), n = static_cast<std::size_t>(x.n());
     if (inverse.shape(0) != m || inverse.shape(1) != m)
         throw std::invalid_argument("expected a matrix as large as there are landmarks");
@@ -250,7 +251,8 @@ void bind_kernels(nb::module_& m) {
     m.def("inverse_of_lower", &inverse_of_lower, nb::arg("matrix"), nb::arg("n_threads") = 1);
     m.def("features", &features, nb::arg("landmarks"), nb::arg("x"), nb::arg("inverse"), nb::arg("out"),
           nb::arg("n_threads") = 1,
-          "Into out: F(x) = inverse k(landmarks, x), a row for each point: inner products of these are kernel values.");
+          "Into out: F(x) = inverse k(landmarks, x), a row for each point: inner products of these are "
+          "kernel values.");
     m.def("landmark_sums", &landmark_sums, nb::arg("landmarks"), nb::arg("x"), nb::arg("coefficients"),
           nb::arg("signs"), nb::arg("weights"), nb::arg("loss"), nb::arg("n_threads") = 1,
           "(sums of squared losses, K(landmarks, x) times half their derivative by f) of each problem.");
