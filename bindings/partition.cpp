@@ -2,6 +2,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
 
+#include <cstdint>
 #include <optional>
 #include <tuple>
 
@@ -33,7 +34,7 @@ std::tuple<Pivots, Doubles, std::optional<Values>> to_python(PivotedCholesky<T>&
 }
 
 auto factorise(const SourceArgument& source_argument, Index rank, Index first, double tolerance,
-               bool return_factor, int n_threads) {
+               std::optional<std::uint64_t> seed, bool return_factor, int n_threads) {
     const AnySource any = source_argument.any;
     const Index n = size_of(any);
     return with_source(any, [&](const auto& source, bool) {
@@ -41,7 +42,7 @@ auto factorise(const SourceArgument& source_argument, Index rank, Index first, d
             nb::gil_scoped_release nogil;
             PythonMonitor monitor;
             Threads threads(n_threads, &monitor);
-            return pivoted_cholesky(source, Subset::all(n), {rank, first, tolerance}, threads);
+            return pivoted_cholesky(source, Subset::all(n), {rank, first, tolerance, seed}, threads);
         };
         return to_python(factor(), n, return_factor);
     });
@@ -51,8 +52,11 @@ auto factorise(const SourceArgument& source_argument, Index rank, Index first, d
 
 void bind_partition(nb::module_& m) {
     m.def("pivoted_cholesky", &factorise, nb::arg("source"), nb::arg("rank"), nb::arg("first") = -1,
-          nb::arg("tolerance") = 0.0, nb::arg("return_factor") = false, nb::arg("n_threads") = 1,
-          "(pivots, residual, factor or None): greedy partial Cholesky factor of the source's Gram matrix.");
+          nb::arg("tolerance") = 0.0, nb::arg("seed") = nb::none(), nb::arg("return_factor") = false,
+          nb::arg("n_threads") = 1,
+          "(pivots, residual, factor or None): partial Cholesky factor of the source's Gram matrix. Pivots are "
+          "those of the largest residual, or drawn by their residuals if there is a seed; then `tolerance` is "
+          "of the mean residual.");
 }
 
 }  // namespace sodm::bindings

@@ -106,6 +106,51 @@ def test_threads_change_nothing(double):
         np.testing.assert_array_equal(a, b)
 
 
+@pytest.mark.parametrize("double", [True, False])
+def test_drawn_pivots_have_the_same_factor(double):
+    """150 of them are more than a block."""
+    X = np.random.default_rng(5).normal(size=(700, 4))
+    prepared = points(X, KERNELS["rbf"], double)
+    pivots, residual, factor = _core.pivoted_cholesky(prepared, 150, seed=3, return_factor=True)
+    assert len(set(pivots)) == 150
+    noise = 1e-10 if double else 2e-5
+    np.testing.assert_allclose(residual, plain_residuals(gram(points(X, KERNELS["rbf"])), pivots)[-1], atol=noise)
+    np.testing.assert_allclose(factor @ factor[pivots].T, gram(prepared)[:, pivots], atol=noise)
+    other = _core.pivoted_cholesky(prepared, 150, seed=4)[0]
+    assert pivots.tolist() != other.tolist()
+
+
+def test_pivots_are_drawn_by_their_residuals():
+    """The first by k(x, x), the second by what the first has left: also where both are of one block."""
+    values = np.array([[4.0, 1.8, 0.0], [1.8, 1.0, 0.3], [0.0, 0.3, 2.0]])
+    counts, tries = np.zeros((3, 3)), 6000
+    for seed in range(tries):
+        first, second = _core.pivoted_cholesky(_core.MatrixSource(values, 0.0, True), 2, seed=seed)[0]
+        counts[first, second] += 1
+    expected = np.zeros((3, 3))
+    for i in range(3):
+        left = np.diagonal(values) - values[i] ** 2 / values[i, i]
+        expected[i] = values[i, i] / np.trace(values) * left / left.sum()
+    error = np.sqrt(expected * (1 - expected) / tries)
+    assert (np.abs(counts / tries - expected) <= 4 * error).all()
+
+
+def test_drawn_pivots_stand_where_the_rows_are():
+    """Rows far from all others have the largest residuals, and are of no use to anybody."""
+    rng = np.random.default_rng(6)
+    X = np.concatenate([rng.normal(size=(900, 2)), rng.uniform(-60, 60, size=(100, 2))])
+    prepared = points(X, KERNELS["rbf"])
+    drawn, largest = (_core.pivoted_cholesky(prepared, 60, seed=seed)[1].sum() for seed in (1, None))
+    assert drawn < 0.7 * largest
+
+
+def test_drawing_ends_when_the_mean_residual_is_small():
+    X = np.random.default_rng(7).normal(size=(2000, 3))
+    prepared = points(X, KERNELS["rbf"])
+    pivots, residual, _ = _core.pivoted_cholesky(prepared, 2000, tolerance=1e-3, seed=0)
+    assert len(pivots) < 2000 and residual.mean() <= 1e-3 < residual.max()
+
+
 def test_kernel_values_from_a_matrix_or_a_function():
     X = np.random.default_rng(4).normal(size=(400, 3))
     values = gram(points(X, KERNELS["poly"]))

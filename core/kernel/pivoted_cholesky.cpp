@@ -4,6 +4,9 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <utility>
+
+#include "base/random.hpp"
 
 namespace sodm {
 
@@ -35,6 +38,11 @@ class Factoriser {
             largest = std::max(largest, residual(i));
         }
         floor_ = largest * std::max(options.tolerance, kResidualNoise<T>);
+        if (options.seed) {
+            random_.emplace(*options.seed);
+            floor_ = largest * kResidualNoise<T>;
+            enough_ = largest * options.tolerance * static_cast<double>(rows.n);
+        }
         if (options.first >= 0 && options.first < rows.n && residual(options.first) > floor_)
             first_ = options.first;
         // Products run over whole panels, so rows of F are padded, and what lies beyond the last pivot is
@@ -56,6 +64,10 @@ class Factoriser {
     }
 
   private:
+    struct Proposal {
+        Index row;
+        double residual;  // when it was made
+    };
     struct Worker {
         Workspace<T> work;
         Buffer<T> values, product;
@@ -69,6 +81,42 @@ class Factoriser {
     Index pivot(Index k) const { return result_.pivots[static_cast<std::size_t>(k)]; }
 
     void choose_candidates() {
+        if (random_)
+            draw_candidates();
+        else
+            take_largest();
+        const auto count = static_cast<Index>(candidates_.size());
+        candidate_rows_.resize(candidates_.size());
+        for (std::size_t c = 0; c < candidates_.size(); ++c) candidate_rows_[c] = rows_[candidates_[c]];
+        panels_.resize(static_cast<std::size_t>((count + kTile - 1) / kTile));
+        threads_.run(panels_.size(), [&](std::size_t t, int) {
+            const Index at = static_cast<Index>(t) * kTile;
+            source_.load_columns({candidate_rows_.data(), count}, at,
+                                 static_cast<int>(std::min<Index>(kTile, count - at)), panels_[t]);
+        });
+    }
+
+    // As many as a block can have, by the residuals that are known; `next_pivot` makes good for what the
+    // pivots of the block change in them.
+    void draw_candidates() {
+        std::vector<double> up_to(result_.residual.size());
+        double sum = 0;
+        for (Index i = 0; i < rows_.n; ++i)
+            up_to[static_cast<std::size_t>(i)] = sum += residual(i) > floor_ ? residual(i) : 0.0;
+        proposals_.clear();
+        for (int k = 0; k < kBlock && sum > enough_; ++k) {
+            const auto row = std::upper_bound(up_to.begin(), up_to.end(), sum * random_->uniform());
+            const Index i = std::min<Index>(row - up_to.begin(), rows_.n - 1);
+            proposals_.push_back({i, residual(i)});
+        }
+        std::reverse(proposals_.begin(), proposals_.end());  // the first is the last of the list
+        candidates_.clear();
+        for (const Proposal& proposal : proposals_) candidates_.push_back(proposal.row);
+        std::sort(candidates_.begin(), candidates_.end());
+        candidates_.erase(std::unique(candidates_.begin(), candidates_.end()), candidates_.end());
+    }
+
+    void take_largest() {
         const Index count =
             std::min(rows_.n, std::clamp(rows_.n / kCandidateShare, kFewestCandidates, kMostCandidates));
         std::vector<Index> order(static_cast<std::size_t>(rows_.n));
@@ -84,15 +132,20 @@ class Factoriser {
         }
         candidates_.assign(order.begin(), order.begin() + count);
         std::sort(candidates_.begin(), candidates_.end());  // ties go to the first row
+    }
 
-        candidate_rows_.resize(candidates_.size());
-        for (std::size_t c = 0; c < candidates_.size(); ++c) candidate_rows_[c] = rows_[candidates_[c]];
-        panels_.resize(static_cast<std::size_t>((count + kTile - 1) / kTile));
-        threads_.run(panels_.size(), [&](std::size_t t, int) {
-            const Index at = static_cast<Index>(t) * kTile;
-            source_.load_columns({candidate_rows_.data(), count}, at,
-                                 static_cast<int>(std::min<Index>(kTile, count - at)), panels_[t]);
-        });
+    // The next pivot among the candidates, or -1.
+    Index next_pivot() { return random_ ? drawn_candidate() : best_candidate(); }
+
+    // A row that was drawn by an old residual is taken with the chance of its new one over that: so pivots
+    // are drawn as if each had waited for the one before (Epperly, Tropp and Webber 2024).
+    Index drawn_candidate() {
+        while (!proposals_.empty()) {
+            const auto [row, old] = proposals_.back();
+            proposals_.pop_back();
+            if (random_->uniform() * old < residual(row) && residual(row) > floor_) return row;
+        }
+        return -1;
     }
 
     // The candidate with the largest residual, or -1 when a row that is no candidate might have a larger one,
@@ -109,7 +162,7 @@ class Factoriser {
         const int most = static_cast<int>(std::min<Index>(kBlock, rank_ - done_));
         int taken = 0;
         while (taken < most) {
-            const Index p = best_candidate();
+            const Index p = next_pivot();
             if (p < 0) break;
             result_.pivots.push_back(p);
             add_column(p, done_ + taken);
@@ -236,7 +289,9 @@ class Factoriser {
     Subset rows_;
     Threads& threads_;
     Index rank_, done_ = 0, first_ = -1;
-    double floor_ = 0, bound_ = 0;
+    double floor_ = 0, bound_ = 0, enough_ = 0;
+    std::optional<Random> random_;
+    std::vector<Proposal> proposals_;
     PivotedCholesky<T> result_;
     std::vector<Index> candidates_, candidate_rows_;
     std::vector<Workspace<T>> panels_;  // the candidates as columns, prepared once a block

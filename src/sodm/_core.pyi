@@ -157,9 +157,9 @@ def hash_dense(x: Annotated[NDArray, dict(device='cpu', writable=False)], n_thre
 
 def hash_csr(data: Annotated[NDArray, dict(device='cpu', writable=False)], indices: Annotated[NDArray, dict(device='cpu', writable=False)], indptr: Annotated[NDArray, dict(device='cpu', writable=False)], features: int, n_threads: int = 1, labels: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> NDArray[numpy.uint64]: ...
 
-def pivoted_cholesky(source: Points | MatrixSource | FunctionSource, rank: int, first: int = -1, tolerance: float = 0.0, return_factor: bool = False, n_threads: int = 1) -> tuple[NDArray[numpy.int64], NDArray[numpy.float64], NDArray | None]:
+def pivoted_cholesky(source: Points | MatrixSource | FunctionSource, rank: int, first: int = -1, tolerance: float = 0.0, seed: int | None = None, return_factor: bool = False, n_threads: int = 1) -> tuple[NDArray[numpy.int64], NDArray[numpy.float64], NDArray | None]:
     """
-    (pivots, residual, factor or None): greedy partial Cholesky factor of the source's Gram matrix.
+    (pivots, residual, factor or None): partial Cholesky factor of the source's Gram matrix. Pivots are those of the largest residual, or drawn by their residuals if there is a seed; then `tolerance` is of the mean residual.
     """
 
 class MatrixSource:

@@ -71,9 +71,11 @@ void repeated_rows_end_it() {
     const PointSet<T> points(data.view(Form::rows), kernel);
     const PointKernel<T> source(kernel, points, points);
     Threads threads(1);
-    const auto found = pivoted_cholesky(source, Subset::all(data.n), {300, 0, 0.0}, threads);
-    CHECK(found.pivots.size() == 16);
-    for (double r : found.residual) CHECK(r < 1e-4);
+    for (const PivotOptions& options : {PivotOptions{300, 0, 0.0}, PivotOptions{300, -1, 0.0, 5}}) {
+        const auto found = pivoted_cholesky(source, Subset::all(data.n), options, threads);
+        CHECK(found.pivots.size() == 16);
+        for (double r : found.residual) CHECK(r < 1e-4);
+    }
 }
 
 template <class T>
@@ -83,11 +85,14 @@ void threads_change_nothing() {
     const PointSet<T> points(data.view(Form::rows), kernel);
     const PointKernel<T> source(kernel, points, points);
     Threads one(1), four(4);
-    const auto a = pivoted_cholesky(source, Subset::all(data.n), {80, 0, 0.0}, one);
-    const auto b = pivoted_cholesky(source, Subset::all(data.n), {80, 0, 0.0}, four);
-    CHECK(a.pivots == b.pivots);
-    CHECK(a.residual == b.residual);
-    for (std::size_t i = 0; i < a.factor.size(); ++i) CHECK(a.factor[i] == b.factor[i]);
+    for (const PivotOptions& options : {PivotOptions{80, 0, 0.0}, PivotOptions{80, -1, 0.0, 7}}) {
+        const auto a = pivoted_cholesky(source, Subset::all(data.n), options, one);
+        const auto b = pivoted_cholesky(source, Subset::all(data.n), options, four);
+        CHECK(a.pivots.size() == 80);
+        CHECK(a.pivots == b.pivots);
+        CHECK(a.residual == b.residual);
+        for (std::size_t i = 0; i < a.factor.size(); ++i) CHECK(a.factor[i] == b.factor[i]);
+    }
 }
 
 template <class T>
