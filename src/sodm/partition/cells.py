@@ -86,6 +86,7 @@ class _Sample:
         self.rows = rows
         self._inner, self._n_threads = KernelEvaluator(Kernel("linear"), "double"), n_threads
         most = max(1, VALUES_AT_ONCE // max(1, n_cells)) * rows.shape[1]
+        most = min(most, -(-rows.shape[0] // n_threads) * rows.shape[1])  # something to do for each of them
         self._blocks = [(block, self._inner.points(rows[block])) for block in query_blocks(rows, most=most)]
 
     def nearest(self, cells: Cells) -> NDArray[np.intp]:
