@@ -30,6 +30,7 @@ ROWS_PER_CELL = 200  # of the sample by which cells are found and counted
 PASSES = 8
 TOO_LARGE = 1.6  # times the size that was asked for
 ROUNDS = 5
+VALUES_WORTH_IT = 2**18  # of the sample: fewer are looked at sooner than a thread is started
 
 
 def find_cells(
@@ -86,7 +87,8 @@ class _Sample:
         self.rows = rows
         self._inner, self._n_threads = KernelEvaluator(Kernel("linear"), "double"), n_threads
         most = max(1, VALUES_AT_ONCE // max(1, n_cells)) * rows.shape[1]
-        most = min(most, -(-rows.shape[0] // n_threads) * rows.shape[1])  # something to do for each of them
+        share = -(-rows.shape[0] // n_threads) * rows.shape[1]  # something to do for each of them
+        most = min(most, max(share, VALUES_WORTH_IT))
         self._blocks = [(block, self._inner.points(rows[block])) for block in query_blocks(rows, most=most)]
 
     def nearest(self, cells: Cells) -> NDArray[np.intp]:

@@ -32,7 +32,7 @@ Array = NDArray[np.float64]
 Index = NDArray[np.intp]
 
 POOL = 4096  # rows that landmarks are chosen from
-MOST, BY_ROOT = 950, 5.0  # landmarks at the most, and times the root of the number of rows
+MOST, BY_ROOT = 950, 4.5  # landmarks at the most, and times the root of the number of rows
 # Shares of the ridge: landmarks are added until the mean rest of the pool is no larger than the first; they
 # carry the problem if it is no larger than the second. Settled on a9a, susy-subset, cod-rna and ijcnn1, see
 # docs/regions.md.
