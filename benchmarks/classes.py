@@ -8,6 +8,7 @@ from typing import Any
 import data
 import linear_wide
 import numpy as np
+import thread_rows
 from scipy import sparse
 from table import Row
 from timing import LIMIT, best_of, cache_megabytes, forget_peak, isolated, isolated_peer, peak_memory
@@ -106,8 +107,7 @@ def rows(contest: ClassContest, threads: int, repeat: int) -> Iterator[Row]:
     if contest.bar_threads is not None and threads > 1:
         arguments = {"name": contest.name, "n": contest.rows, "parameters": contest.ours, "repeat": repeat}
         alone = isolated(measure, 1, side="ours", **arguments)["seconds"]
-        seconds = f"{ours['seconds']:.2f} s", f"{alone:.2f} s"
-        yield Row(f"fit, {what}", "one thread", *seconds, alone / ours["seconds"], contest.bar_threads)
+        yield thread_rows.row(f"fit, {what}", ours["seconds"], alone, threads, contest.bar_threads)
     yield Row(
         f"peak memory of the fit, {what}",
         f"cache_size {ours['cache']:,.0f} MB + {SPARE_MEMORY:.0f} MB",

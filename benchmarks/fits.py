@@ -7,6 +7,7 @@ from typing import Any
 
 import data
 import numpy as np
+import thread_rows
 from table import Row
 from timing import LIMIT, best_of, cache_megabytes, forget_peak, isolated, isolated_peer, peak_memory
 
@@ -116,7 +117,7 @@ def rows(contest: Contest, wanted: set[str], threads: int, repeat: int) -> Itera
             repeat=repeat,
             decide=False,
         )
-        yield _time_row(fit, "one thread", ours, alone, contest.bar_threads)
+        yield thread_rows.row(fit, ours["seconds"], alone["seconds"], threads, contest.bar_threads)
     if svc is None and onedal is None:
         return
     better = max((side for side in (svc, onedal) if side), key=lambda side: side["accuracy"])

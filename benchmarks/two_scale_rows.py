@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import susy_drawn
+import thread_rows
 from table import Row
 from timing import isolated, isolated_peer
 from tree_figures import grow
@@ -44,7 +45,7 @@ def set_rows(name: str, threads: int) -> Iterator[Row]:
         yield from _beside(name, what, mine, side, ours, theirs)
     if threads > 1:
         alone = isolated(fit, 1, name=name, side="two scales", **options)["seconds"]
-        yield Row(what, "one thread", mine, f"{alone:.2f} s", alone / ours["seconds"], THREADS.get(name))
+        yield thread_rows.row(what, ours["seconds"], alone, threads, THREADS.get(name))
 
 
 def _beside(
