@@ -51,12 +51,13 @@ auto factorise(const SourceArgument& source_argument, Index rank, Index first, d
 }  // namespace
 
 void bind_partition(nb::module_& m) {
-    m.def("pivoted_cholesky", &factorise, nb::arg("source"), nb::arg("rank"), nb::arg("first") = -1,
-          nb::arg("tolerance") = 0.0, nb::arg("seed") = nb::none(), nb::arg("return_factor") = false,
-          nb::arg("n_threads") = 1,
-          "(pivots, residual, factor or None): partial Cholesky factor of the source's Gram matrix. Pivots are "
-          "those of the largest residual, or drawn by their residuals if there is a seed; then `tolerance` is "
-          "of the mean residual.");
+    m.def(
+        "pivoted_cholesky", &factorise, nb::arg("source"), nb::arg("rank"), nb::arg("first") = -1,
+        nb::arg("tolerance") = 0.0, nb::arg("seed") = nb::none(), nb::arg("return_factor") = false,
+        nb::arg("n_threads") = 1,
+        "(pivots, residual, factor or None): partial Cholesky factor of the source's Gram matrix. Pivots are "
+        "those of the largest residual, or drawn by their residuals if there is a seed; then `tolerance` is "
+        "of the mean residual.");
 }
 
 }  // namespace sodm::bindings

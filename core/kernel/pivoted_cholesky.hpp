@@ -6,8 +6,8 @@
 // K_{s,s+1}' K_ss^-1 K_{s,s+1}, and this factor *is* the residual of z. No inverse is ever formed.
 //
 // Or pivots are drawn, each row with a chance in proportion to its residual (Chen, Epperly, Tropp and Webber
-// 2023). The largest residuals are those of rows that have nobody near; drawn pivots stand where the rows are,
-// and leave a smaller sum of residuals.
+// 2023). The largest residuals are those of rows that have nobody near; drawn pivots stand where the rows
+// are, and leave a smaller sum of residuals.
 //
 // O(n rank^2) multiply-adds and n rank kernel values. Residuals only ever shrink, so an old residual is an
 // upper bound; that lets pivots be taken in blocks, exactly: see pivoted_cholesky.cpp.

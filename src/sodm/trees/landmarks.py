@@ -37,6 +37,8 @@ MOST, BY_ROOT = 950, 4.5  # landmarks at the most, and times the root of the num
 # carry the problem if it is no larger than the second. Settled on a9a, susy-subset, cod-rna and ijcnn1, see
 # docs/regions.md.
 ENOUGH, CARRIES = 1e-3, 0.05
+# More rows than so many tell more than the same landmarks can say: the first goes down with their cube root.
+MANY = 100_000
 # A fourth of the pool and of the landmarks tells whether there is any hope: a mean rest above so many times
 # what they may leave does not come down to it. Read off all seven sets of docs/regions.md (a fourth of the
 # landmarks, the whole pool): .11 ridges at most where landmarks carry the problem, 2 to 9 where they do not.
@@ -70,18 +72,19 @@ class Landmarks:
         n, total = len(problem.weights), float(problem.weights.sum())
         drawn = np.random.RandomState(seed).permutation(n)[:POOL]
         ridge, most = 1 / problem.loss.scale(total), min(MOST, int(BY_ROOT * np.sqrt(n)))
+        enough = ENOUGH * ridge * min(1.0, (MANY / n) ** (1 / 3))
         problem.rows.bring(drawn)
         few = problem.rows[np.sort(drawn[: len(drawn) // LOOK])]
-        if _factored(kernel, few, most // LOOK, ridge, seed).rest > HOPE * CARRIES:
+        if _factored(kernel, few, most // LOOK, enough, seed).rest > HOPE * CARRIES * ridge:
             return None
         pool = np.sort(drawn)
         rows = problem.rows[pool]
-        found = _factored(kernel, rows, most, ridge, seed)
-        if found.rest > CARRIES:
+        found = _factored(kernel, rows, most, enough, seed)
+        if found.rest > CARRIES * ridge:
             return None
         lower = np.ascontiguousarray(found.factor[found.pivots], dtype=np.float64)
         inverse = _core.inverse_of_lower(lower, kernel.n_threads)
-        return cls(pool[found.pivots], rows[found.pivots], inverse, found.rest)
+        return cls(pool[found.pivots], rows[found.pivots], inverse, found.rest / ridge)
 
     def features(self, kernel: KernelEvaluator, X: Rows, out: NDArray[Any]) -> None:
         """F of some rows, into an array of shape (n, m), in the precision of the kernel."""
@@ -97,20 +100,20 @@ class Landmarks:
 class _Factored:
     pivots: NDArray[np.int64]
     factor: NDArray[Any]  # of all rows
-    rest: float  # the mean, over the ridge
+    rest: float  # the mean
 
 
-def _factored(kernel: KernelEvaluator, rows: Rows, most: int, ridge: float, seed: int) -> _Factored:
-    """As many pivots as leave no rest that counts, `most` of them at the most."""
+def _factored(kernel: KernelEvaluator, rows: Rows, most: int, enough: float, seed: int) -> _Factored:
+    """As many pivots as leave no larger mean rest than `enough`, `most` of them at the most."""
     largest = float(np.max(kernel.diag(rows)))
     pivots, residual, factor = _core.pivoted_cholesky(
         kernel.source(rows),
         most,
-        tolerance=ENOUGH * ridge / largest if largest > 0 else 0.0,
+        tolerance=enough / largest if largest > 0 else 0.0,
         seed=seed,
         return_factor=True,
         n_threads=kernel.n_threads,
     )
     assert factor is not None  # it was asked for
-    rest = float(residual.mean() / ridge) if len(pivots) else np.inf  # rows that are all zero
+    rest = float(residual.mean()) if len(pivots) else np.inf  # rows that are all zero
     return _Factored(pivots, factor, rest)
