@@ -40,8 +40,8 @@ ENOUGH, CARRIES = 1e-3, 0.05
 # More rows than so many tell more than the same landmarks can say: the first goes down with their cube root.
 MANY = 100_000
 # A fourth of the pool and of the landmarks tells whether there is any hope: a mean rest above so many times
-# what they may leave does not come down to it. Read off all seven sets of docs/regions.md (a fourth of the
-# landmarks, the whole pool): .11 ridges at most where landmarks carry the problem, 2 to 9 where they do not.
+# what they may leave does not come down to it. Read off all seven sets of docs/regions.md: .07 ridges at most
+# where landmarks carry the problem, 1.2 to 12 where they do not.
 LOOK, HOPE = 4, 20.0
 
 

@@ -80,17 +80,18 @@ class Span:
         count = min(len(free), max(FIRST_ROWS, FIRST_PER_LANDMARK * m, len(free) // FIRST))
         rows = free[np.linspace(0, len(free) - 1, count).astype(np.intp)]
         self.sample = np.concatenate([rows, np.setdiff1d(self.sample, rows)])
-        some = self._first = self._rows(0, count)
+        some = self._rows(0, count)
         few = some.every(BEFORE_FIRST)
         w = self._coarse(few, np.zeros((len(self.problem.signs), m)))
-        some.like = few
-        return self._coarse(some, w)
+        self._first = some.resembling(few)
+        return self._coarse(self._first, w)
 
     def solve(self, start: Array, time_limit: float | None) -> LinearResult:
         """The machine of all rows, from the w that is given."""
         history = History(progress=self._watch, time_limit=time_limit)
         kept = self._rows(0 if self._first is None else self._first.n, len(self.sample))
-        kept.like = self._first
+        if self._first is not None:
+            kept = kept.resembling(self._first)
         if len(self.sample) == len(self.problem.weights):
             return self._solve(kept, start, self.tol, history)
         start = self._coarse(kept, start)

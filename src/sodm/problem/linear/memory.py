@@ -38,6 +38,8 @@ class MemoryRows:
         Value of the constant feature that carries the intercept; 0 for none.
     n_threads : int
         No result depends on it.
+    like : MemoryRows or None
+        Rows that resemble these: a search begins with the systems that their last one has factored.
     """
 
     def __init__(
@@ -49,6 +51,7 @@ class MemoryRows:
         loss: Loss,
         bias: float,
         n_threads: int,
+        like: MemoryRows | None = None,
     ) -> None:
         self.X, self.weights, self.positive = X, weights, positive
         self.labels: NDArray[np.int32] = labels
@@ -56,8 +59,8 @@ class MemoryRows:
         self.core = core_rows(X, labels, weights, bias, n_threads)
         self.n, self.width = self.core.n, self.core.width
         self.weight = float(self.n) if weights is None else float(weights.sum())
-        self.searched: _core.LinearSearch | None = None  # the last search
-        self.like: MemoryRows | None = None  # rows that resemble these, and have been searched
+        self._like = like
+        self._searched: _core.LinearSearch | None = None  # the last search
 
     # ------------------------------------------------------------------------------ sums over all rows
 
@@ -107,6 +110,11 @@ class MemoryRows:
             X = X[::step] if is_sparse(X) else np.ascontiguousarray(X[::step])
         return MemoryRows(X, labels, weights, self.positive, self.loss, self.bias, self.n_threads)
 
+    def resembling(self, other: MemoryRows) -> MemoryRows:
+        """The same rows, `like` others."""
+        of_problem = self.positive, self.loss, self.bias, self.n_threads
+        return MemoryRows(self.X, self.labels, self.weights, *of_problem, like=other)
+
     def gram_pays(self) -> bool:
         # In units of a multiply-add along vectors, per row: the matrix once, against some sixty products
         # with it.
@@ -120,12 +128,11 @@ class MemoryRows:
         return self.width < 960
 
     def search(self, scale: float, w: Array, offset: Array | None = None) -> _core.LinearSearch:
-        """Newton on the rows in play, begun at w (see `sodm.solvers.linear_active`), and with the factored
-        systems of the rows that resemble these."""
-        loss, like = self._smooth_loss(scale), None if self.like is None else self.like.searched
+        """Newton on the rows in play, begun at w (see `sodm.solvers.linear_active`)."""
+        loss, like = self._smooth_loss(scale), None if self._like is None else self._like._searched
         w = np.ascontiguousarray(w)
-        self.searched = self.core.start_search(self.positive.tolist(), loss, w, offset, like)
-        return self.searched
+        self._searched = self.core.start_search(self.positive.tolist(), loss, w, offset, like)
+        return self._searched
 
     def has_long_rows(self) -> bool:
         """Whether the rows outside the dead zone, gone over again and again, cost less than one pass over all
