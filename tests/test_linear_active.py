@@ -143,7 +143,9 @@ def test_the_factor_of_rows_like_these_serves_them_too() -> None:
     X, y = dense(4000, 420, 2)
     loss = OdmLoss(4000.0, 0.5, 0.6)
     own = y.astype(np.int32), np.ones(len(y)), np.array([1], dtype=np.int32), loss, 0.0, 2
-    few, alone, helped = MemoryRows(X, *own).every(2), MemoryRows(X, *own), MemoryRows(X, *own)
+    alone = MemoryRows(X, *own)
+    few = alone.every(2)
+    helped = alone.resembling(few)
     options = {"tol": 1e-6, "max_iter": 50}
 
     def solved(rows: MemoryRows) -> Any:
@@ -153,7 +155,6 @@ def test_the_factor_of_rows_like_these_serves_them_too() -> None:
         )
 
     first = solved(few)
-    helped.like = few
     found, expected = solved(helped), solved(alone)
     assert found.converged.all() and first.converged.all()
     np.testing.assert_allclose(found.objective, expected.objective, rtol=1e-6)
