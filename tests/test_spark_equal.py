@@ -308,25 +308,6 @@ def test_regions_equal_those_of_one_machine_bit_for_bit(spark, form):
     assert np.array_equal(raw, here.decision_function(X_held))
 
 
-@pytest.mark.slow
-def test_the_trial_on_a_cluster_decides_as_on_one_machine(spark, monkeypatch):
-    from sodm.trees import landmarks, trial, two_scale
-
-    monkeypatch.setattr(two_scale, "EXACT_ROWS", 500)
-    monkeypatch.setattr(two_scale, "REGION_ROWS", 150)
-    monkeypatch.setattr(trial, "REGION_ROWS", 150)
-    monkeypatch.setattr(landmarks, "CARRIES", 0.0)
-    rng = np.random.RandomState(0)
-    X = rng.rand(3000, 2)
-    board = np.floor(8 * X).astype(int).sum(axis=1) % 2
-    model, here = fit_both(
-        spark, "SODMClassifier", X, board.astype(float), lam=3e3, gamma=100.0, random_state=0
-    )
-    assert model.stop_reason_ == here.stop_reason_ == "regions"
-    query = rng.rand(200, 2)
-    assert np.array_equal(model.to_sklearn().decision_function(query), here.decision_function(query))
-
-
 @pytest.mark.parametrize("kept", [True, pytest.param(False, marks=pytest.mark.slow)], ids=["kept", "passes"])
 def test_landmarks_on_a_cluster_are_those_of_one_machine(spark, monkeypatch, kept):
     """Features of all rows, and passes over rows that have none, which are made by tasks."""
