@@ -34,6 +34,7 @@
 #include <numeric>
 #include <optional>
 #include <stdexcept>
+#include <type_traits>
 
 #include "base/lanczos.hpp"
 #include "base/random.hpp"
@@ -46,6 +47,7 @@
 #include "exact/working_matrix.hpp"
 #include "exact/working_set.hpp"
 #include "kernel/neighbourhood.hpp"
+#include "kernel/packed_tile.hpp"
 #include "kernel/products.hpp"
 
 namespace sodm {
@@ -79,6 +81,11 @@ constexpr double kPassShare = 0.03;
 // A round below the tolerance has settled something if it brings the gap down to this share; few rows are not
 // worth many digits.
 constexpr double kSettles = 0.5, kAimOfFew = 1e-4;
+// Kernel values of so many rows at least are packed (fewer are in the cache), where that adds to the gap no
+// more than this share of the tolerance. Certificates take errors to be four times the largest that they have
+// seen, which makes some hundreds of it: with a larger share they would have to compute all margins anew.
+constexpr Index kPackedRows = 4096;
+constexpr double kPackedShare = 1e-3;
 // Steps on the whole of a local kernel's rows that are spent on it, at most.
 constexpr int kSettlingSteps = 4;
 
@@ -100,6 +107,8 @@ class Newton {
         machines_.resize(at(problem_.count));
         local_ = !problem_.maybe_indefinite && is_local(source_, threads_);
         iterative_.use_neighbours(local_);
+        if (std::is_same<T, float>::value && !problem_.maybe_indefinite)
+            packing_error_ = packing_error(source_, threads_);
         if ((problem_.start || problem_.start_decision) && start()) {
             level(problem_.n, true);
         } else {
@@ -276,7 +285,7 @@ class Newton {
         double best = HUGE_VAL;  // gap so far, once it is below tol
         WorkingSet set(m);
         Index held = 0;  // members that `iterative_` has
-        iterative_.begin_level();
+        iterative_.begin_level(may_pack(m, loss, tol));
         bool stalled = false;
         for (Machine& machine : machines_) machine.stepped = false;
         double inner = HUGE_VAL;  // gap of the last working set
@@ -321,6 +330,15 @@ class Newton {
             set.scatter(local, machines_);
             evaluate(set.others());
         }
+    }
+
+    // Whether rounded kernel values will do. With errors e of their own, f is off by about e |a|, which adds
+    // sum_A (e |a|)^2 / (2 D_i) to the gap: at most m (e / D)^2 of D |a|^2 / 2, and so of the objective.
+    bool may_pack(Index m, const OdmLoss& loss, double tol) const {
+        const double ridge = std::min(loss.low, loss.high) /
+                             *std::max_element(problem_.weights, problem_.weights + problem_.n);
+        const double share = packing_error_ / ridge;
+        return m >= kPackedRows && static_cast<double>(m) * share * share <= kPackedShare * tol;
     }
 
     // The matrix of the working set: a dense one where that is cheap, else null and `iterative_` brought up
@@ -521,6 +539,7 @@ class Newton {
     std::vector<Index> order_;
     std::vector<Machine> machines_;
     double shift_ = 0;
+    double packing_error_ = HUGE_VAL;
     bool local_ = false;  // nearly all kernel values are zero, and rows stand among their neighbours
     int total_iterations_ = 0, settling_ = 0;
     double products_ = 0;  // of conjugate gradients with the rows of the last level, in units of n^2 values

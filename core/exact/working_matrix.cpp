@@ -106,14 +106,15 @@ void DenseMatrix<T>::relax(Machine& machine, const OdmLoss& loss, double shift, 
 // ----------------------------------------------------------------------------------------- IterativeMatrix
 
 template <class T>
-void IterativeMatrix<T>::begin_level() {
+void IterativeMatrix<T>::begin_level(bool packed) {
+    packed_ = packed;
     was_hard_ |= factors();
     own_.clear();
 }
 
 template <class T>
 void IterativeMatrix<T>::assign(const std::vector<Index>& rows) {
-    gram_.assign(rows);
+    gram_.assign(rows, packed_);
     const Index rank = rank_for(gram_.size());
     factor_.choose(gram_.rows(), local_ ? std::min(rank, kLocalRank) : rank, kPool, seed_);
     factor_.set_rows(gram_.rows(), 0);

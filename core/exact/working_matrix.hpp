@@ -67,8 +67,9 @@ class IterativeMatrix : public WorkingMatrix {
     // The kernel is local and rows come in neighbourhood order: the preconditioner takes its strength from
     // what the rows of a tile are to each other, and few landmarks.
     void use_neighbours(bool local) { local_ = local; }
-    // What has been seen of the machines' systems is of fewer rows, and may not hold any more.
-    void begin_level();
+    // What has been seen of the machines' systems is of fewer rows, and may not hold any more. Kernel values
+    // of this level may be packed.
+    void begin_level(bool packed);
     // Starts over with these rows, or adds them at the end.
     void assign(const std::vector<Index>& rows);
     void append(const std::vector<Index>& rows);
@@ -110,7 +111,7 @@ class IterativeMatrix : public WorkingMatrix {
     void multiply(const std::vector<const Values*>& x, const std::vector<char>& wanted,
                   std::vector<Values>& y);
 
-    bool maybe_indefinite_, local_ = false, was_hard_ = false;
+    bool maybe_indefinite_, local_ = false, was_hard_ = false, packed_ = false;
     Threads& threads_;
     const KernelSource<T>& source_;
     GramMatrix<T> gram_;

@@ -22,17 +22,21 @@ GramMatrix<T>::GramMatrix(const KernelSource<T>& source, std::size_t cache_bytes
       cache_bytes_(cache_bytes),
       threads_(threads),
       far_(source),
-      pool_(kTileValues, threads.count()) {
+      pool_(kTileValues, threads.count()),
+      packed_pool_(kTileValues, threads.count()) {
     for (Index i = 0; i < source.rows(); ++i) scale_ = std::max(scale_, std::fabs(source.diagonal(i)));
 }
 
 template <class T>
-void GramMatrix<T>::assign(const std::vector<Index>& rows) {
+void GramMatrix<T>::assign(const std::vector<Index>& rows, bool packed) {
     rows_.clear();
     tiles_.clear();
     pool_.clear();
+    packed_pool_.clear();
     stored_ = 0;
-    stored_tiles_ = 0;
+    stored_bytes_ = 0;
+    packing_ =
+        packed && source_.falls_with_distance() ? Packing<T>(source_.far_value(), scale_) : Packing<T>();
     append(rows);
 }
 
@@ -64,34 +68,39 @@ void GramMatrix<T>::begin(Index i) {
 // How far from this value others of a tile may be for it to count as constant.
 template <class T>
 double GramMatrix<T>::near(double value) const {
-    return std::max(negligible<T>(scale_), std::fabs(value) * std::numeric_limits<T>::epsilon());
+    return std::max(
+        {negligible<T>(scale_), std::fabs(value) * std::numeric_limits<T>::epsilon(), packing_.nothing()});
 }
 
 template <class T>
 void GramMatrix<T>::forget(Index i) {
     TileRow& row = tiles_[at(i)];
-    row.kept.erase(std::remove(row.kept.begin(), row.kept.end(), nullptr), row.kept.end());
-    stored_tiles_ -= row.kept.size();
-    pool_.give_back(row.kept);
+    for (const TileValues<T>& tile : row.kept) {
+        stored_bytes_ -= tile.bytes_per_value() * kTileValues;
+        if (tile.whole) pool_.give_back(tile.whole);
+        if (tile.packed) packed_pool_.give_back(tile.packed);
+    }
     row = TileRow();
 }
 
 template <class T>
 void GramMatrix<T>::store_missing() {
     std::vector<Workspace<T>> work(at(threads_.count()));
+    const std::size_t per_tile = kTileValues * (packing_ ? sizeof(std::uint16_t) : sizeof(T));
+    const auto at_most = [&](Index i) { return at(i) * per_tile + kTileValues * sizeof(T); };
     // As many tile rows at a time as are sure to fit; how much they take is known when they are there.
     while (stored_ < tile_rows()) {
-        std::size_t tiles = stored_tiles_;
+        std::size_t bytes = stored_bytes_;
         Index end = stored_;
-        while (end < tile_rows() && (tiles + at(end) + 1) * kTileValues * sizeof(T) <= cache_bytes_)
-            tiles += at(++end);
+        while (end < tile_rows() && bytes + at_most(end) <= cache_bytes_) bytes += at_most(end++);
         if (end == stored_) break;
         // The longest tile rows first, so that the threads end together.
         threads_.run(at(end - stored_), [&](std::size_t t, int worker) {
             store(end - 1 - static_cast<Index>(t), worker, work[at(worker)]);
         });
         for (; stored_ < end; ++stored_)
-            for (const T* tile : tiles_[at(stored_)].kept) stored_tiles_ += tile != nullptr;
+            for (const TileValues<T>& tile : tiles_[at(stored_)].kept)
+                stored_bytes_ += tile.bytes_per_value() * kTileValues;
     }
 }
 
@@ -101,15 +110,25 @@ void GramMatrix<T>::store(Index i, int worker, Workspace<T>& work) {
     const typename KernelSource<T>::Timed timed(source_);
     TileRow& row = tiles_[at(i)];
     source_.load_columns(Subset{rows_.data(), size()}, i * kTile, height(i), work);
-    T* out = nullptr;
+    const TileProducts<T> products(packing_);
+    T* whole = nullptr;
+    std::uint16_t* packed = nullptr;
     for (Index j = 0; j <= i; ++j) {
         if (row.constant[at(j)]) continue;
-        if (!out) out = pool_.take(worker);
-        evaluate_tile(j, work, out);
-        if (is_constant(j, i, out))
-            row.set_constant(at(j), out[0]);
-        else
-            row.kept[at(j)] = std::exchange(out, nullptr);
+        if (!whole) whole = pool_.take(worker);
+        evaluate_tile(j, work, whole);
+        if (is_constant(j, i, whole)) {
+            row.set_constant(at(j), whole[0]);
+            continue;
+        }
+        if (packing_ && j != i) {
+            if (!packed) packed = packed_pool_.take(worker);
+            if (products.pack(whole, height(j), height(i), packed)) {
+                row.kept[at(j)].packed = std::exchange(packed, nullptr);
+                continue;
+            }
+        }
+        row.kept[at(j)].whole = std::exchange(whole, nullptr);
     }
     row.looked_at = true;
 }
@@ -164,10 +183,21 @@ void GramMatrix<T>::evaluate_tile(Index j, Workspace<T>& work, T* out) const {
                      out + static_cast<std::size_t>(r) * kTile);
 }
 
+// Tile (j, i) that has been evaluated into the workspace, with the values it would have if it were stored.
+template <class T>
+TileValues<T> GramMatrix<T>::as_kept(Index j, Index i, Workspace<T>& work) const {
+    if (packing_ && j != i) {
+        work.packed_tile.resize(kTileValues);
+        if (TileProducts<T>(packing_).pack(work.tile.data(), height(j), height(i), work.packed_tile.data()))
+            return {nullptr, work.packed_tile.data()};
+    }
+    return {work.tile.data(), nullptr};
+}
+
 template <class T>
 void GramMatrix<T>::apply(const double* x, int n_vectors, double* y, const char* wanted) {
     const Index n = size(), tiles = tile_rows(), padded = tiles * kTile;
-    const SimdOps<T>& ops = simd<T>();
+    const TileProducts<T> products(packing_);
     Buffer<T> xt(static_cast<std::size_t>(padded * n_vectors));
     for (int v = 0; v < n_vectors; ++v) {
         std::transform(x + v * n, x + (v + 1) * n, xt.data() + v * padded,
@@ -217,13 +247,16 @@ void GramMatrix<T>::apply(const double* x, int n_vectors, double* y, const char*
                     left_out = true;
                     continue;
                 }
-                const T* tile = w.tile.data();
+                TileValues<T> tile;
                 if (!row.constant[at(j)]) {
                     if (stored) {
                         tile = row.kept[at(j)];
                     } else {
                         evaluate_tile(j, w, w.tile.data());
-                        if (!looked_at && is_constant(j, i, tile)) row.set_constant(at(j), tile[0]);
+                        if (!looked_at && is_constant(j, i, w.tile.data()))
+                            row.set_constant(at(j), w.tile[0]);
+                        else
+                            tile = as_kept(j, i, w);
                     }
                 }
                 if (row.constant[at(j)]) {
@@ -245,15 +278,13 @@ void GramMatrix<T>::apply(const double* x, int n_vectors, double* y, const char*
                     double *sj = sum.data() + v * padded + j * kTile,
                            *si = sum.data() + v * padded + i * kTile;
                     const bool to_i = needs(v, i, j), to_j = i != j && needs(v, j, i);
-                    std::fill(from_rows, from_rows + kTile, T(0));
-                    std::fill(from_columns, from_columns + kTile, T(0));
                     if (to_i && to_j)
-                        ops.add_both(tile, kTile, height(j), lanes, xj, from_rows, xi, from_columns);
+                        products.over_both(tile, height(j), lanes, xj, from_rows, xi, from_columns);
                     else if (to_i)
-                        ops.add_rows(tile, kTile, height(j), lanes, xj, from_rows);
+                        products.over_rows(tile, height(j), lanes, xj, from_rows);
                     else if (to_j)
-                        ops.add_columns(tile, kTile, height(j), lanes, xi, from_columns);
-                    for (int r = 0; r < kTile && to_j; ++r) sj[r] += static_cast<double>(from_columns[r]);
+                        products.over_columns(tile, height(j), lanes, xi, from_columns);
+                    for (int r = 0; r < height(j) && to_j; ++r) sj[r] += static_cast<double>(from_columns[r]);
                     for (int c = 0; c < lanes && to_i; ++c) si[c] += static_cast<double>(from_rows[c]);
                 }
             }
@@ -271,7 +302,7 @@ void GramMatrix<T>::apply(const double* x, int n_vectors, double* y, const char*
 
 template <class T>
 const T* GramMatrix<T>::diagonal_tile(Index i, Workspace<T>& work, Buffer<T>& room) const {
-    if (i < stored_) return tiles_[at(i)].kept[at(i)];
+    if (i < stored_) return tiles_[at(i)].kept[at(i)].whole;
     room.resize(kTileValues);
     source_.load_columns(Subset{rows_.data(), size()}, i * kTile, height(i), work);
     evaluate_tile(i, work, room.data());
@@ -288,6 +319,7 @@ void GramMatrix<T>::copy(const std::vector<Index>& rows, const std::vector<Index
         return places;
     };
     const auto rows_of = by_tile(rows), columns_of = by_tile(columns);
+    const TileProducts<T> products(packing_);
     std::vector<Workspace<T>> work(at(threads_.count()));
     threads_.run(at(tile_rows()), [&](std::size_t task, int worker) {
         const Index a = tile_rows() - 1 - static_cast<Index>(task);
@@ -301,22 +333,26 @@ void GramMatrix<T>::copy(const std::vector<Index>& rows, const std::vector<Index
             const Index i = std::max(a, b), j = std::min(a, b);
             const TileRow& row = tiles_[at(i)];
             const bool stored = i < stored_;
-            const T* tile = stored ? row.kept[at(j)] : w.tile.data();
-            if (!stored && !row.constant[at(j)]) {
+            TileValues<T> tile = stored ? row.kept[at(j)] : TileValues<T>();
+            bool constant = row.constant[at(j)] != 0;
+            T value = row.value[at(j)];
+            if (!stored && !constant) {
                 if (loaded != i) source_.load_columns(Subset{rows_.data(), size()}, i * kTile, height(i), w);
                 loaded = i;
                 evaluate_tile(j, w, w.tile.data());
+                // What is not stored has the same values as what is.
+                constant = is_constant(j, i, w.tile.data());
+                if (constant)
+                    value = w.tile[0];
+                else
+                    tile = as_kept(j, i, w);
             }
-            // What is not stored has the same values as what is.
-            const bool known = row.constant[at(j)] != 0,
-                       constant = known || (!stored && is_constant(j, i, tile));
-            const T value = known ? row.value[at(j)] : constant ? tile[0] : T(0);
             for (Index r : rows_of[at(a)])
                 for (Index c : columns_of[at(b)]) {
                     const Index of_row = rows[at(r)] % kTile, of_column = columns[at(c)] % kTile;
                     out[r * stride + c] = constant ? value
-                                          : a == i ? tile[of_column * kTile + of_row]
-                                                   : tile[of_row * kTile + of_column];
+                                          : a == i ? products.value(tile, of_column, of_row)
+                                                   : products.value(tile, of_row, of_column);
                 }
         }
     });
@@ -332,7 +368,7 @@ void GramMatrix<T>::relax(double* f, const BlockStep& solve) {
     constexpr std::size_t kGroup = 2;  // tiles of a task: enough work to be worth handing out
     const Index tiles = tile_rows();
     const Subset all{rows_.data(), size()};
-    const SimdOps<T>& ops = simd<T>();
+    const TileProducts<T> products(packing_);
     look_at_all();
     Buffer<T> change(at(tiles) * kTile), diagonal;
     std::vector<double> brought(at(tiles) * kTile);
@@ -340,23 +376,23 @@ void GramMatrix<T>::relax(double* f, const BlockStep& solve) {
     std::vector<double> level(at(tiles), 0.0);  // what all rows of a block get from tiles that are constant
     std::vector<char> changed(at(tiles), 0);
     std::vector<Workspace<T>> work(at(threads_.count()));
-    const auto tile_of = [&](Index i, Index j, Workspace<T>& w) -> const T* {
+    const auto tile_of = [&](Index i, Index j, Workspace<T>& w) -> TileValues<T> {
         if (i < stored_) return tiles_[at(i)].kept[at(j)];
         w.tile.resize(kTileValues);
         source_.load_columns(all, i * kTile, height(i), w);
         evaluate_tile(j, w, w.tile.data());
-        return w.tile.data();
+        return as_kept(j, i, w);
     };
     const auto give = [&](Index i, Index j, Workspace<T>& w) {
         alignas(64) T sum[kTile] = {};
-        ops.add_columns(tile_of(i, j, w), kTile, height(j), lanes_for<T>(height(i)),
-                        change.data() + i * kTile, sum);
+        products.over_columns(tile_of(i, j, w), height(j), lanes_for<T>(height(i)), change.data() + i * kTile,
+                              sum);
         for (int c = 0; c < height(j); ++c) f[j * kTile + c] += static_cast<double>(sum[c]);
     };
     const auto bring = [&](Index i, Index j, double* out, Workspace<T>& w) {
         alignas(64) T sum[kTile] = {};
-        ops.add_rows(tile_of(i, j, w), kTile, height(j), lanes_for<T>(height(i)), change.data() + j * kTile,
-                     sum);
+        products.over_rows(tile_of(i, j, w), height(j), lanes_for<T>(height(i)), change.data() + j * kTile,
+                           sum);
         std::transform(sum, sum + kTile, out, [](T value) { return static_cast<double>(value); });
     };
     const auto raise = [&](Index i, double by) {
@@ -371,7 +407,7 @@ void GramMatrix<T>::relax(double* f, const BlockStep& solve) {
         changed[at(i)] = std::any_of(moved, moved + kTile, [](T c) { return c != 0; });
         if (!changed[at(i)]) return;
         alignas(64) T sum[kTile] = {};
-        ops.add_rows(block, kTile, height(i), lanes_for<T>(height(i)), moved, sum);
+        simd<T>().add_rows(block, kTile, height(i), lanes_for<T>(height(i)), moved, sum);
         for (int c = 0; c < height(i); ++c) f[i * kTile + c] += static_cast<double>(sum[c]);
     };
     // The blocks before `end` whose tiles with block i are not constant; all, or those that have changed.

@@ -9,6 +9,7 @@
 #include "base/parallel.hpp"
 #include "kernel/far_rows.hpp"
 #include "kernel/kernel_source.hpp"
+#include "kernel/packed_tile.hpp"
 #include "kernel/tile_pool.hpp"
 
 namespace sodm {
@@ -17,13 +18,16 @@ namespace sodm {
 // limit and evaluated again in every product where they do not: the product is the same, only its speed
 // differs. A tile whose values are all the same (of rows far apart, zero) is that one value: with rows in
 // neighbourhood order and a narrow kernel that is nearly all of them, most of them known without evaluation.
+//
+// It may be packed: then tiles beside the diagonal are those of a matrix of rounded values, kept in two bytes
+// (packed_tile.hpp), whether they are stored or not.
 template <class T>
 class GramMatrix {
   public:
     GramMatrix(const KernelSource<T>& source, std::size_t cache_bytes, Threads& threads);
 
-    // Forgets everything and starts over with these rows.
-    void assign(const std::vector<Index>& rows);
+    // Forgets everything and starts over with these rows; packed, if the source's values allow it.
+    void assign(const std::vector<Index>& rows, bool packed = false);
     // Adds rows at the end; what is stored stays.
     void append(const std::vector<Index>& rows);
 
@@ -54,13 +58,13 @@ class GramMatrix {
   private:
     // The tiles (j, i), j <= i, of tile row i: k(rows of j, columns of i).
     struct TileRow {
-        std::vector<T*> kept;        // where tile j is stored, or null
-        std::vector<char> constant;  // whether it has one value only
-        std::vector<T> value;        // which
-        bool looked_at = false;      // which are constant is known, not of far rows alone
+        std::vector<TileValues<T>> kept;  // tile j, if it is stored
+        std::vector<char> constant;       // whether it has one value only
+        std::vector<T> value;             // which
+        bool looked_at = false;           // which are constant is known, not of far rows alone
 
         void reset(Index tiles) {
-            kept.assign(static_cast<std::size_t>(tiles), nullptr);
+            kept.assign(static_cast<std::size_t>(tiles), TileValues<T>());
             constant.assign(static_cast<std::size_t>(tiles), 0);
             value.assign(static_cast<std::size_t>(tiles), T(0));
         }
@@ -74,6 +78,7 @@ class GramMatrix {
         return static_cast<int>(std::min<Index>(kTile, size() - tile_row * kTile));
     }
     void evaluate_tile(Index j, Workspace<T>& work, T* out) const;
+    TileValues<T> as_kept(Index j, Index i, Workspace<T>& work) const;
     bool is_constant(Index j, Index i, const T* tile) const;
     void store_missing();
     void store(Index i, int worker, Workspace<T>& work);
@@ -83,12 +88,14 @@ class GramMatrix {
     void look_at_all();
 
     const KernelSource<T>& source_;
-    std::size_t cache_bytes_, stored_tiles_ = 0;
+    std::size_t cache_bytes_, stored_bytes_ = 0;
     Threads& threads_;
     std::vector<Index> rows_;
     FarRows<T> far_;
     std::vector<TileRow> tiles_;
+    Packing<T> packing_;
     TilePool<T> pool_;
+    TilePool<std::uint16_t> packed_pool_;
     Index stored_ = 0;  // tile rows 0..stored_-1 are kept
     double scale_ = 0;  // largest k(x, x)
 };

@@ -26,6 +26,7 @@ struct Workspace {
     Buffer<T> panels, column_norm;  // prepared by load_columns
     Buffer<T> rows, row_norm;       // gathered by tile
     Buffer<T> tile;                 // room for row_chunk() x kTile values
+    Buffer<std::uint16_t> packed_tile;
     std::vector<Index> columns;
     // Sparse rows, their features renumbered to the panel's slots when there are very many features.
     std::vector<std::int32_t> slot_of_feature, row_feature, touched;
@@ -72,6 +73,8 @@ class KernelSource {
     virtual Index box_values() const { return 0; }
     virtual void box(Subset, T*) const {}
     virtual double far_value() const { return 0; }
+    // Whether all values lie between that constant and the largest k(x, x).
+    virtual bool falls_with_distance() const { return false; }
     virtual double beyond_far(const T*, const T*) const { return HUGE_VAL; }
 
     std::uint64_t evaluations() const { return evaluations_.load(std::memory_order_relaxed); }

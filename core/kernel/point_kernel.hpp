@@ -33,6 +33,7 @@ class PointKernel : public KernelSource<T> {
     }
     void box(Subset rows, T* out) const override;
     double far_value() const override { return kernel_.offset; }
+    bool falls_with_distance() const override { return kernel_.shift_invariant(); }
     double beyond_far(const T* box, const T* other) const override;
 
   private:

@@ -38,6 +38,7 @@ class SelectedRows : public KernelSource<T> {
         whole_.box(Subset{numbers.data(), rows.n}, out);
     }
     double far_value() const override { return whole_.far_value(); }
+    bool falls_with_distance() const override { return whole_.falls_with_distance(); }
     double beyond_far(const T* box, const T* other) const override { return whole_.beyond_far(box, other); }
 
   private:

@@ -31,10 +31,8 @@ class TilePool {
         return tile;
     }
 
-    // Tiles that are not needed any more; not while workers take some.
-    void give_back(const std::vector<T*>& tiles) {
-        returned_.insert(returned_.end(), tiles.begin(), tiles.end());
-    }
+    // A tile that is not needed any more; not while workers take some.
+    void give_back(T* tile) { returned_.push_back(tile); }
 
     // All tiles are free again, and their memory is kept for them.
     void clear() {

@@ -58,6 +58,19 @@ struct SimdOps {
     void (*add_both)(const T* tile, std::ptrdiff_t ld, int rows, int lanes, const T* a, T* y, const T* b,
                      T* z);
 
+    // The same three with a tile that is packed (kernel/packed_tile.hpp), of the squares of the counts there.
+    void (*add_packed_rows)(const std::uint16_t* tile, std::ptrdiff_t ld, int rows, int lanes, const T* a,
+                            T* y);
+    void (*add_packed_columns)(const std::uint16_t* tile, std::ptrdiff_t ld, int rows, int lanes, const T* b,
+                               T* z);
+    void (*add_packed_both)(const std::uint16_t* tile, std::ptrdiff_t ld, int rows, int lanes, const T* a,
+                            T* y, const T* b, T* z);
+
+    // out[r][c] = root of (tile[r][c] - base) / step, rounded; false if that is no number of two bytes
+    // somewhere.
+    bool (*pack)(const T* tile, std::ptrdiff_t ld, int rows, int columns, T base, T inverse_step,
+                 std::uint16_t* out);
+
     // y[i] += s * x[i], a row of kernel values onto margins kept in double.
     void (*add_scaled)(const T* x, double s, double* y, std::ptrdiff_t n);
 };

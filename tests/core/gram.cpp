@@ -14,8 +14,9 @@ using namespace sodm::test;
 
 namespace {
 
+// Packed, the values beside the diagonal are rounded ones: up to 1.5e-5 of the largest is lost of each.
 template <class T>
-void products_and_growth(double gamma) {
+void products_and_growth(double gamma, bool packed) {
     const Index n = 391;  // not a multiple of the tile
     const Data data(n, 9, 1.0, 1);
     const KernelFunction kernel{KernelKind::rbf, gamma, 0, 3, 0.5};
@@ -31,17 +32,28 @@ void products_and_growth(double gamma) {
     kernel_apply(source, {rows.data(), n}, {rows.data(), n}, weights.data(), 2, expected.data(), one);
 
     const std::size_t tile_row = static_cast<std::size_t>(kTile) * kTile * sizeof(T);
+    const double allowed = packed ? 2e-3 : 20 * tolerance<T>();
     std::vector<double> first;
+    std::vector<T> values(at(n * n));
     for (std::size_t cache : {std::size_t(0), 4 * tile_row, std::size_t(1) << 30})
         for (Index start : {Index(1), Index(128), Index(200), n}) {
             for (Threads* threads : {&one, &three}) {
                 GramMatrix<T> gram(source, cache, *threads);
-                gram.assign({rows.begin(), rows.begin() + start});
+                gram.assign({rows.begin(), rows.begin() + start}, packed);
                 gram.append({rows.begin() + start, rows.end()});
                 CHECK(gram.size() == n);
                 gram.apply(weights.data(), 2, product.data());
                 for (Index i = 0; i < 2 * n; ++i)
-                    CHECK_NEAR(product[at(i)], expected[at(i)], 20 * tolerance<T>(), "product");
+                    CHECK_NEAR(product[at(i)], expected[at(i)], allowed, "product");
+                std::vector<Index> places(at(n));
+                std::iota(places.begin(), places.end(), Index(0));
+                gram.copy(places, places, false, values.data(), n);
+                for (Index i = 0; i < n; ++i) {
+                    double sum = 0;
+                    for (Index j = 0; j < n; ++j)
+                        sum += static_cast<double>(values[at(i * n + j)]) * weights[at(j)];
+                    CHECK_NEAR(product[at(i)], sum, 20 * tolerance<T>(), "product of the values");
+                }
                 // The same bits whatever is stored and however many threads.
                 if (first.empty()) first = product;
                 CHECK(product == first);
@@ -51,7 +63,7 @@ void products_and_growth(double gamma) {
 
 // A pass in which every block moves its coefficients by a known amount must leave f = K a.
 template <class T>
-void relaxation_keeps_f(double gamma, double offset) {
+void relaxation_keeps_f(double gamma, double offset, bool packed) {
     const Index n = 300;
     const Data data(n, 5, 1.0, 4);
     const KernelFunction kernel{KernelKind::rbf, gamma, 0, 3, offset};
@@ -62,7 +74,7 @@ void relaxation_keeps_f(double gamma, double offset) {
     for (std::size_t cache : {std::size_t(0), std::size_t(200) << 10, std::size_t(1) << 30}) {
         Threads threads(2);
         GramMatrix<T> gram(source, cache, threads);
-        gram.assign(rows);
+        gram.assign(rows, packed);
         std::vector<double> a(at(n), 0.0), f(at(n), 0.0), expected(at(n));
         for (int pass = 0; pass < 2; ++pass)
             gram.relax(f.data(), [&](Index begin, int count, const T* block, T* change) {
@@ -75,6 +87,25 @@ void relaxation_keeps_f(double gamma, double offset) {
             });
         gram.apply(a.data(), 1, expected.data());
         for (Index i = 0; i < n; ++i) CHECK_NEAR(f[at(i)], expected[at(i)], 50 * tolerance<T>(), "f");
+    }
+}
+
+// A cache with room for all values in two bytes, and those of the diagonal's tiles in four.
+void packed_takes_half_the_memory() {
+    const Index tiles = 40, n = tiles * kTile;
+    const Data data(n, 3, 1.0, 6);
+    const KernelFunction kernel{KernelKind::rbf, 0.5, 0, 3, 0};
+    PointSet<float> x(data.view(Form::rows), kernel);
+    PointKernel<float> source(kernel, x, x);
+    std::vector<Index> rows(at(n));
+    std::iota(rows.begin(), rows.end(), Index(0));
+    const std::size_t values = static_cast<std::size_t>(kTile) * kTile;
+    const std::size_t cache = values * (sizeof(float) * at(tiles) + 2 * at(tiles * (tiles - 1) / 2));
+    Threads two(2);
+    for (bool packed : {false, true}) {
+        GramMatrix<float> gram(source, cache, two);
+        gram.assign(rows, packed);
+        CHECK(gram.fully_stored() == packed);
     }
 }
 
@@ -118,13 +149,16 @@ int main() {
             far_rows_are_not_evaluated<double>(kind, offset);
         }
     for (double gamma : {0.7, 2000.0}) {  // the second: all tiles but those of the diagonal are constant
-        products_and_growth<float>(gamma);
-        products_and_growth<double>(gamma);
+        products_and_growth<float>(gamma, false);
+        products_and_growth<float>(gamma, true);
+        products_and_growth<double>(gamma, false);
     }
     for (double gamma : {1.3, 2000.0})
         for (double offset : {0.0, 1.0}) {
-            relaxation_keeps_f<float>(gamma, offset);
-            relaxation_keeps_f<double>(gamma, offset);
+            relaxation_keeps_f<float>(gamma, offset, false);
+            relaxation_keeps_f<float>(gamma, offset, true);
+            relaxation_keeps_f<double>(gamma, offset, false);
         }
+    packed_takes_half_the_memory();
     return failures();
 }

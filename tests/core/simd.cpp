@@ -1,8 +1,11 @@
 // The inner loops of every instruction set against plain loops, and the choice between them.
+#include <cmath>
+#include <limits>
 #include <random>
 #include <vector>
 
 #include "check.hpp"
+#include "kernel/packed_tile.hpp"
 #include "points.hpp"
 #include "simd/ops.hpp"
 
@@ -123,6 +126,61 @@ void tile_products(const std::string& set) {
     }
 }
 
+// Values in two bytes: no further off than half a step, and products as of the values they stand for.
+template <class T>
+void packed_tiles(const std::string& set) {
+    const Packing<T> packing(0.25, 1.25);
+    const TileProducts<T> products(packing);
+    for (int rows : {1, 7, kTile})
+        for (int columns : {3, 32, 100, kTile}) {
+            const int lanes = lanes_for<T>(columns);
+            std::vector<T> tile(at(kTile * kTile), std::numeric_limits<T>::quiet_NaN());
+            auto random = random_values<T>(at(kTile * kTile), 21);
+            for (int r = 0; r < rows; ++r)
+                for (int c = 0; c < columns; ++c)
+                    tile[at(r * kTile + c)] =
+                        static_cast<T>(0.25) + random[at(r * kTile + c)] * random[at(r * kTile + c)];
+            tile[0] = T(0.25);
+            tile[at(columns - 1)] = T(1.25);
+            std::vector<std::uint16_t> packed(at(kTile * kTile), 0);
+            CHECK(products.pack(tile.data(), rows, columns, packed.data()));
+            const TileValues<T> kept{nullptr, packed.data()};
+            for (int r = 0; r < rows; ++r)
+                for (int c = 0; c < columns; ++c) {
+                    const auto value = static_cast<double>(tile[at(r * kTile + c)]);
+                    const double off = static_cast<double>(products.value(kept, r, c)) - value;
+                    CHECK(std::fabs(off) <= 1.01 * std::sqrt(std::max(0.0, value - 0.25)) / 65535 + 3e-7);
+                }
+            for (const T outside :
+                 {T(0.2), T(1.3), std::numeric_limits<T>::quiet_NaN(), std::numeric_limits<T>::infinity()}) {
+                auto other = tile;
+                other[at((rows - 1) * kTile + columns - 1)] = outside;
+                std::vector<std::uint16_t> room(packed.size());
+                CHECK(!products.pack(other.data(), rows, columns, room.data()));
+            }
+            auto a = random_values<T>(at(kTile), 22), b = random_values<T>(at(kTile), 23);
+            std::fill(b.begin() + columns, b.end(), T(0));
+            std::vector<T> y(kTile), y2(kTile), z(kTile), z2(kTile);
+            products.over_rows(kept, rows, lanes, a.data(), y.data());
+            products.over_columns(kept, rows, lanes, b.data(), z.data());
+            products.over_both(kept, rows, lanes, a.data(), y2.data(), b.data(), z2.data());
+            for (int c = 0; c < columns; ++c) {
+                double sum = 0;
+                for (int r = 0; r < rows; ++r)
+                    sum += static_cast<double>(a[at(r)]) * static_cast<double>(products.value(kept, r, c));
+                CHECK_NEAR(y[at(c)], sum, tolerance<T>(), set);
+                CHECK_NEAR(y2[at(c)], sum, tolerance<T>(), set);
+            }
+            for (int r = 0; r < rows; ++r) {
+                double sum = 0;
+                for (int c = 0; c < columns; ++c)
+                    sum += static_cast<double>(b[at(c)]) * static_cast<double>(products.value(kept, r, c));
+                CHECK_NEAR(z[at(r)], sum, tolerance<T>(), set);
+                CHECK_NEAR(z2[at(r)], sum, tolerance<T>(), set);
+            }
+        }
+}
+
 // The exponential, through the kernel that is nothing but one: relative error over its whole range.
 template <class T>
 void exponential(const std::string& set) {
@@ -175,6 +233,8 @@ int main() {
         sparse_pairs<double>(set);
         tile_products<float>(set);
         tile_products<double>(set);
+        packed_tiles<float>(set);
+        packed_tiles<double>(set);
         exponential<float>(set);
         exponential<double>(set);
     }
