@@ -30,7 +30,8 @@ struct Packing {
     T value(std::uint16_t count) const {
         return base + step * (static_cast<T>(count) * static_cast<T>(count));
     }
-    // What is lost of values on the whole is more than this.
+    // How far apart the values of a tile may be for it to be kept as one: a half millionth of the range, less
+    // than rounding does to the values on the whole.
     double nothing() const { return static_cast<double>(step) * 2048; }
 };
 
@@ -45,7 +46,6 @@ struct TileValues {
     T* whole = nullptr;
     std::uint16_t* packed = nullptr;
 
-    explicit operator bool() const { return whole || packed; }
     std::size_t bytes_per_value() const {
         return whole ? sizeof(T) : packed ? sizeof(std::uint16_t) : std::size_t(0);
     }
