@@ -120,16 +120,19 @@ def test_the_trial_finds_regions_where_they_help_and_none_where_they_do_not() ->
     assert few.stop_reason_ == "exact"
 
 
-@pytest.mark.parametrize(("clear", "looked_at"), [(-1e9, [4]), (1e9, [4, 1])])
+@pytest.mark.parametrize(
+    ("clear", "size", "looked_at"), [(-1e9, 2000, [4]), (1e9, 2000, [4, 1]), (1e9, 50, [6, 21])]
+)
 def test_the_trial_ends_with_the_first_regions_where_these_tell_enough(
-    clear: float, looked_at: list[int], monkeypatch: pytest.MonkeyPatch
+    clear: float, size: int, looked_at: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """11,000 rows are five regions: any gain is clear, or none."""
+    """11,000 rows are five regions, or 220, of which one in eight is tried: any gain is clear, or none."""
     seen, local_values = [], trial.Trial._local
+    monkeypatch.setattr(trial, "REGION_ROWS", size)
     monkeypatch.setattr(trial, "CLEAR", clear)
     monkeypatch.setattr(trial.Trial, "_local", lambda self, r: seen.append(len(r)) or local_values(self, r))
     machine = SODMClassifier(**SETTINGS).fit(*board(11_000, 0))
-    assert (seen, machine.stop_reason_) == (looked_at, "regions")
+    assert seen == looked_at and (size == 50 or machine.stop_reason_ == "regions")
 
 
 def test_the_nearest_cell_and_its_distance_whatever_the_threads() -> None:

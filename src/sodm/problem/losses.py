@@ -75,11 +75,14 @@ class OdmLoss:
         """How far each margin is below the dead zone, and how far above."""
         return np.maximum(1 - self.theta - margins, 0.0), np.maximum(margins - 1 - self.theta, 0.0)
 
+    def of_rows(self, margins: Array) -> Array:
+        """What each row adds to primal, over scale * s_i."""
+        below, above = self.excess(margins)
+        return (below**2 + self.upsilon * above**2) / 2
+
     def primal(self, margins: Array, weights: Array) -> float:
         """The loss term of p at the given margins."""
-        below, above = self.excess(margins)
-        scale = self.lam / (2 * weights.sum() * self.unit)
-        return float(scale * np.sum(weights * (below**2 + self.upsilon * above**2)))
+        return float(self.scale(weights.sum()) * np.sum(weights * self.of_rows(margins)))
 
     def slope(self, margins: Array) -> Array:
         """The derivative of primal by each margin, over scale * s_i."""
@@ -200,9 +203,13 @@ class HingeLoss:
         """What the sum of s_i (1 - m_i)_+ is multiplied with: lam / W."""
         return self.lam / total_weight
 
+    def of_rows(self, margins: Array) -> Array:
+        """What each row adds to primal, over scale * s_i."""
+        return np.maximum(1 - margins, 0.0)
+
     def primal(self, margins: Array, weights: Array) -> float:
         """The loss term of p at the given margins."""
-        return float(self.lam / weights.sum() * np.sum(weights * np.maximum(1 - margins, 0.0)))
+        return float(self.scale(weights.sum()) * np.sum(weights * self.of_rows(margins)))
 
     def slope(self, margins: Array) -> Array:
         """The derivative of primal by each margin, over scale * s_i; at the kink the right one."""
