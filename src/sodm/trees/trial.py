@@ -150,8 +150,7 @@ class Trial:
         w = span.start(self.held)
         self.carried = span.landmarks, w
         self._bring([rows for rows, _ in _first(regions)])
-        values = decide(self.kernel, self._probe, self.base.message["base_rows"], self.base.coefficients)
-        gain, _ = self._compare(regions, values, self._losses, NO_HOPE)
+        gain, _ = self._compare(regions, None, self._losses, NO_HOPE)
         return Verdict(gain > GAINS, w)
 
     def _beats_parts(self, regions: Sequence[Tried]) -> bool:
@@ -171,23 +170,24 @@ class Trial:
         return np.sum([result["decision"] for result in self._map(tasks)], axis=0)
 
     def _compare(
-        self, regions: Sequence[Tried], others: Array, judge: Judge, no_hope: float
+        self, regions: Sequence[Tried], others: Array | None, judge: Judge, no_hope: float
     ) -> tuple[float, Array]:
-        """How much better regions are than a machine with this f, and what a judge says of them; by the first
-        of them alone if that tells enough."""
-        judged, values = judge(others), np.zeros((len(self.problem.signs), 0))
+        """How much better regions are than a machine with this f, or than f0 alone, and what a judge says of
+        them; by the first of them if that tells enough."""
+        f0 = f = np.zeros((len(self.problem.signs), 0))
         gain, own = 0.0, np.zeros(0)
         first = _first(regions)
         for some in filter(None, (first, regions[len(first) :])):
-            values = np.hstack([values, *self._local(some)])
-            own = judge(values)
-            gain = _gain(own, judged)
+            smooth, corrections = self._local(some)
+            f0, f = np.hstack([f0, smooth]), np.hstack([f, smooth + corrections])
+            own = judge(f)
+            gain = _gain(own, judge(f0 if others is None else others))
             if gain > CLEAR or gain <= no_hope:
                 break
         return gain, own
 
-    def _local(self, regions: Sequence[Tried]) -> list[Array]:
-        """f at the rows that each region holds out."""
+    def _local(self, regions: Sequence[Tried]) -> tuple[Array, Array]:
+        """f0 at the rows that these regions hold out, and what the regions add to it."""
         self._bring([rows for rows, _ in regions])  # with those that are held out
         told = {"cache_bytes": part_share(self.context.cache_bytes, len(regions))}
         probes = [self._take(held) for _, held in regions]
@@ -196,10 +196,8 @@ class Trial:
             for (rows, _), probe in zip(regions, probes, strict=True)
         ]
         f0 = self.base.message["base_rows"], self.base.coefficients
-        return [
-            decide(self.kernel, probe, *f0) + result["decision"]
-            for probe, result in zip(probes, self._map(tasks), strict=True)
-        ]
+        values = [decide(self.kernel, probe, *f0) for probe in probes]
+        return np.hstack(values), np.hstack([result["decision"] for result in self._map(tasks)])
 
     def _bring(self, rows: Sequence[Index]) -> bool:
         """Have these rows at hand, with those of f0 and those held out: from far away they come together."""
