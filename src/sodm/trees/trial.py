@@ -50,7 +50,7 @@ WORTH_IT, CLEAR = 1.0, 3.0
 # Against landmarks: regions must be better by two, and if the first ones are not better at all there is no
 # hope. Settled on cod-rna (gains 4.9 to 6.9, of the first ones 1.7 to 5.4), skin-nonskin (3.9 to 10, 2.8 to
 # 7.9), a9a (below -3), susy-subset (below 0), and 30,000 to 100,000 rows like SUSY's (-1.4 to 1.4, where
-# landmarks are better), and looked at elsewhere: docs/regions.md.
+# landmarks are better), when other sizes and parameters were known too: docs/regions.md.
 GAINS, NO_HOPE = 2.0, 0.0
 
 
