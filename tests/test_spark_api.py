@@ -101,6 +101,46 @@ def test_items_are_brought_together_by_task(spark):
     pairs.unpersist()
 
 
+@pytest.mark.parametrize("n_slices", [1, 2, 3])
+def test_items_of_the_driver_are_sent_to_tasks(spark, n_slices):
+    from sodm.spark.private import joined_by_task, keyed_by_task, sent_to_tasks
+
+    context = spark.sparkContext
+    sent = sent_to_tasks(context, [(2, "a"), (0, "b"), (2, "c"), (1, "d")], 3, n_slices)
+    pairs = keyed_by_task(context.parallelize([(0, 0), (1, 1)], 1), 3)
+    tasks = joined_by_task(context, sent, pairs).glom().collect()
+    assert [sorted(task, key=str) for task in tasks] == [[0, "b"], [1, "d"], ["a", "c"]]
+
+
+def test_items_are_moved_before_tasks_take_them(spark):
+    from sodm.spark.accumulators import ListAccumulator
+    from sodm.spark.private import joined_by_task, keyed_by_task, move
+
+    context = spark.sparkContext
+    made = ListAccumulator(context)
+
+    def make(k):
+        made.add(k)
+        return k % 2, k
+
+    pairs = keyed_by_task(context.parallelize(range(6), 2).map(make), 2)
+    move(context, pairs)
+    assert sorted(made.take()) == list(range(6))
+    tasks = joined_by_task(context, pairs).glom().collect()
+    assert [sorted(task) for task in tasks] == [[0, 2, 4], [1, 3, 5]]
+    assert made.take() == []  # they were there
+
+
+def test_an_error_on_the_way_is_raised(spark):
+    from sodm.spark.private import keyed_by_task, move
+
+    def broken(_):
+        raise ArithmeticError("broken")
+
+    with pytest.raises(Exception, match="broken"):
+        move(spark.sparkContext, keyed_by_task(spark.sparkContext.parallelize([1]).map(broken), 1))
+
+
 def test_the_application_and_its_executors(spark):
     from sodm.spark.private import count_executors, is_running
 

@@ -56,6 +56,37 @@ def test_rows_reach_their_task_whatever_its_number(spark, monkeypatch, n_tasks):
         assert np.array_equal(result["sum"], X[part.index].sum(axis=0))
 
 
+def test_requests_that_are_long_go_to_their_own_tasks(spark, monkeypatch):
+    from sodm.spark import engine as module
+
+    monkeypatch.setattr(module, "MOST_TOLD", 0)
+    with engine_with(spark, 50) as (engine, X):
+        parts = parts_of(50, 11)
+        results = engine.map(lambda block, message, slot: {"sum": block.rows.sum(axis=0), **message}, parts)
+    for k, (part, result) in enumerate(zip(parts, results, strict=True)):
+        assert result["part"] == k and np.array_equal(result["sum"], X[part.index].sum(axis=0))
+
+
+def test_rows_are_sent_to_the_tasks_of_their_cells(spark):
+    """Those of cells that share a task once, and none that are not meant."""
+    from sodm.problem.cells import Cells, members_of
+
+    with engine_with(spark, 400) as (engine, X):
+        table, meant = engine._table, np.random.RandomState(0).permutation(400)[:300]
+        engine.keep(Table(table.rows.select(meant), table.signs[:, :300], table.weights[:300]))
+        cells = Cells(X[:20].astype(float))
+        homes = engine.homes(cells, np.arange(1, 21), 1)
+        assert np.array_equal(homes, cells.homes(X[meant]))
+        placed = engine._placement
+        parts = [Part(rows, {}) for _, rows in members_of(homes)]
+        results = engine.map(lambda block, message, slot: {"rows": block.rows}, parts)
+        assert engine._placement is placed and placed.n_tasks == 8 < len(parts)
+        sent = placed.tasks_of[placed.tasks_of >= 0]
+        assert placed.n_rows == len(sent) and np.all(placed.tasks_of[np.setdiff1d(np.arange(400), meant)] < 0)
+    for part, result in zip(parts, results, strict=True):
+        assert np.array_equal(result["rows"], X[meant][part.index])
+
+
 def test_a_clock_that_is_wrong_changes_nothing(spark):
     def shift_clock(block, message, slot):
         """The first part of a task sets the clock of its process an hour ahead, the second sets it right."""

@@ -31,10 +31,11 @@ def counted(monkeypatch, owner, *names):
 
 def test_a_fit_with_regions_takes_few_jobs(spark, monkeypatch):
     """One fetches the sample of the cells, which landmarks are drawn from, and one what is tried; each row's
-    cell is looked for twice, in the trial and then; and the regions are solved, which send their support
-    vectors along."""
+    cell is looked for twice, in the trial and when rows are sent to their regions; and the regions are
+    solved, which send their support vectors along."""
     import sodm
     import sodm.spark
+    from sodm.spark import placement
     from sodm.spark.engine import SparkEngine
     from sodm.spark.rows import ClusterRows
     from sodm.trees import landmarks, trial, two_scale
@@ -51,11 +52,12 @@ def test_a_fit_with_regions_takes_few_jobs(spark, monkeypatch):
     parameters = {"lam": 3e3, "gamma": 100.0, "random_state": 0}
     here = sodm.SODMClassifier(**parameters).fit(X, y)
     calls = counted(monkeypatch, ClusterRows, "_fetch", "_in_order")
-    maps = counted(monkeypatch, SparkEngine, "map", "map_here")
+    maps = counted(monkeypatch, SparkEngine, "map", "map_here", "homes")
+    moves = counted(monkeypatch, placement, "move")
     model = sodm.spark.SODMClassifier(**parameters).fit(frame(spark, X, y))
     assert model.stop_reason_ == here.stop_reason_ == "regions"
-    assert calls == {"_fetch": 2, "_in_order": 2}
-    assert maps["map"] == 1 and maps["map_here"] >= 2
+    assert calls == {"_fetch": 2, "_in_order": 1}
+    assert maps["map"] == maps["homes"] == moves["move"] == 1 and maps["map_here"] >= 2
     there = model.to_sklearn()
     assert np.array_equal(there.support_, here.support_)
     assert np.array_equal(there.support_vectors_, here.support_vectors_)

@@ -13,9 +13,8 @@ from scipy import sparse
 import sodm
 from sodm import ODMClassifier, SODMClassifier
 from sodm.model.onnx import to_onnx
-from sodm.partition.cells import find_cells
-from sodm.problem.array_rows import as_row_set
-from sodm.problem.cells import BORDER, Cells
+from sodm.partition.cells import GivenUp, find_cells, sample_for
+from sodm.problem.cells import BORDER, Cells, members_of
 from sodm.trees import local, trial
 
 RNG = np.random.RandomState(0)
@@ -205,9 +204,15 @@ def test_kernels_without_features_have_no_regions() -> None:
 # ------------------------------------------------------------------------------------------------ cells
 
 
+def found_cells(X: np.ndarray, size: int) -> Cells:
+    rng = np.random.RandomState(0)
+    return find_cells(X[sample_for(len(X), size, rng)], len(X), size, rng).cells
+
+
 def test_cells_are_of_about_equal_size_and_places_are_right() -> None:
     X = np.vstack([RNG.randn(9000, 3) * 0.05, RNG.randn(1000, 3) + 5])
-    cells, table = find_cells(as_row_set(X), 500, 0)
+    cells = found_cells(X, 500)
+    table = cells.look(X)
     sizes = np.bincount(table[:, 0].astype(int))
     assert sizes.max() < 2.2 * 500
     distance = ((X[:, None] - cells.centres) ** 2).sum(axis=2)
@@ -224,12 +229,28 @@ def test_places_are_the_same_for_dense_and_sparse_rows_and_any_threads() -> None
     np.testing.assert_allclose(Cells(sparse.csr_matrix(centres)).look(sparse.csr_matrix(X)), expected)
     assert np.array_equal(Cells(centres).look(X, 3), expected)
     assert np.array_equal(Cells(centres).look(X[5:6]), expected[5:6])
+    homes = Cells(centres).homes(X, 2)
+    assert np.array_equal(homes[:, 0], expected[:, 0])
+    assert np.array_equal(homes[:, 1], np.where(expected[:, 2] < 1, expected[:, 1], -1))
+    members = [(cell, rows.tolist()) for cell, rows, _ in Cells(centres).places(X).by_cell()]
+    assert [(cell, rows.tolist()) for cell, rows in members_of(homes)] == members
+
+
+def test_cells_that_are_not_wanted_any_more_are_given_up() -> None:
+    asked = iter([False, False, True])
+    with pytest.raises(GivenUp):
+        find_cells(RNG.rand(2000, 3), 20_000, 1000, np.random.RandomState(0), given_up=lambda: next(asked))
+
+
+def test_sizes_of_cells_are_those_of_the_sample() -> None:
+    X = RNG.rand(3000, 2)
+    found = find_cells(X, 30_000, 1000, np.random.RandomState(0))
+    assert np.array_equal(found.sizes, np.bincount(found.cells.look(X)[:, 0].astype(int)))
 
 
 def test_equal_rows_end_in_one_cell() -> None:
     X = np.repeat(RNG.rand(3, 2), 500, axis=0)
-    _, table = find_cells(as_row_set(X), 100, 0)
-    assert len(np.unique(table[:, 0])) <= 3
+    assert len(np.unique(found_cells(X, 100).look(X)[:, 0])) <= 3
 
 
 def test_the_exact_machine_is_not_far_better(machine: SODMClassifier) -> None:

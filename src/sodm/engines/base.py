@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import reduce
+from functools import partial, reduce
 from typing import Any, TypeVar
 
 import numpy as np
@@ -111,10 +111,11 @@ class Engine(ABC):
 
     overhead: float = 0.0
     threads_here: int | None = None
+    _table: Table
 
-    @abstractmethod
     def keep(self, table: Table) -> None:
         """Take over the rows; parts name them by number."""
+        self._table = table
 
     @abstractmethod
     def map(
@@ -145,6 +146,18 @@ class Engine(ABC):
     ) -> list[Arrays | None]:
         """The same in this process, wherever others run: for few parts whose rows were brought here."""
         return self.map(task, parts, None, stop)
+
+    def homes(self, cells: Any, sizes: NDArray[np.integer], n_threads: int) -> NDArray[np.integer]:
+        """The cells of each row, as `Cells.homes` tells them; the parts of the next `map` are their rows.
+
+        Parameters
+        ----------
+        cells : Cells
+        sizes : int array
+            About how many rows each has, in proportion: an engine that moves rows may do so on this occasion.
+        n_threads : int
+        """
+        return self._table.rows.map_rows(partial(cells.homes, n_threads=n_threads))
 
     def reduce(self, function: Callable[[T, T], T], values: Sequence[T]) -> T:
         """The values combined from left to right: in a fixed order sums come out the same everywhere."""

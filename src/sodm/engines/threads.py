@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 
 from sodm import _core
-from sodm.engines.base import Arrays, Engine, Part, Slot, Table, Task
+from sodm.engines.base import Arrays, Engine, Part, Slot, Task
 
 AWAKE = 0.1  # seconds: Ctrl-C, a deadline and the caller's stop token are seen within this time
 
@@ -37,9 +37,6 @@ class ThreadEngine(Engine):
 
     def __init__(self, n_threads: int, memory: int | None = None) -> None:
         self.n_threads, self.memory = n_threads, memory
-
-    def keep(self, table: Table) -> None:
-        self._table = table
 
     def map(
         self,

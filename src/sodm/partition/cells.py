@@ -6,8 +6,9 @@ the features; k-means in feature space costs many times as much, and told no oth
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+from dataclasses import dataclass
 from math import ceil
 from typing import Any
 
@@ -15,12 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from sodm.problem.cells import VALUES_AT_ONCE, Cells, squares
+from sodm.problem.cells import Cells, blocks_of_products, squares
 from sodm.problem.distinct import distinct
 from sodm.problem.evaluator import KernelEvaluator
 from sodm.problem.kernels import Kernel
-from sodm.problem.query_blocks import query_blocks
-from sodm.problem.row_set import RowSet
 from sodm.problem.row_types import Rows
 from sodm.problem.rows import canonical
 
@@ -30,43 +29,55 @@ ROWS_PER_CELL = 200  # of the sample by which cells are found and counted
 PASSES = 8
 TOO_LARGE = 1.6  # times the size that was asked for
 ROUNDS = 5
-VALUES_WORTH_IT = 2**18  # of the sample: fewer are looked at sooner than a thread is started
+
+
+class GivenUp(Exception):
+    """Nobody wants the cells any more."""
+
+
+@dataclass(frozen=True)
+class FoundCells:
+    """Cells, and how many rows of the sample each has."""
+
+    cells: Cells
+    sizes: Index
 
 
 def find_cells(
-    rows: RowSet, size: float, seed: int, n_threads: int = 1, threads_here: int | None = None
-) -> tuple[Cells, NDArray[np.float64]]:
-    """Cells with about so many rows each, and where the rows are (a table, see `Cells.look`).
-
-    `threads_here` are those for the sample, if not as many as where the rows are.
+    sample: Rows,
+    n: int,
+    size: float,
+    rng: np.random.RandomState,
+    n_threads: int = 1,
+    given_up: Callable[[], bool] = lambda: False,
+) -> FoundCells:
+    """Cells with about so many of n rows each, by a sample of these rows.
 
     A cell that has more than 1.6 times as many is divided; a few rounds of that do for all but rows that are
-    equal or nearly so, which no division takes apart.
+    equal or nearly so, which no division takes apart. `given_up` is asked now and then whether nobody wants
+    them any more, which ends with `GivenUp`.
     """
-    rng, n = np.random.RandomState(seed), rows.shape[0]
     count = count_of(n, size)
-    sample = rows[sample_for(n, size, rng)]
     most = TOO_LARGE * size * sample.shape[0] / n  # rows of the sample in a cell
-    threads_here = threads_here or n_threads
-    prepared = _Sample(sample, count, threads_here)
+    prepared = _Sample(sample, count, n_threads, given_up)
     cells = _lloyd(prepared, _start(sample.shape[0], count, rng))
     for _ in range(ROUNDS):
         nearest = prepared.nearest(cells)
         sizes = np.bincount(nearest, minlength=len(cells))
         large = np.flatnonzero(sizes > most)
         if len(large) == 0:
-            break
+            return FoundCells(cells, sizes)
         counts = [ceil(TOO_LARGE * sizes[cell] / most) for cell in large]
         starts = [_start(sizes[cell], count, rng) for cell, count in zip(large, counts, strict=True)]
 
         def divide(cell: int, start: Index, nearest: Index = nearest) -> Rows:
-            own = _Sample(sample[np.flatnonzero(nearest == cell)], len(start), 1)
+            own = _Sample(sample[np.flatnonzero(nearest == cell)], len(start), 1, given_up)
             return _lloyd(own, start).centres
 
-        with ThreadPoolExecutor(threads_here) as pool:
+        with ThreadPoolExecutor(n_threads) as pool:
             divided = list(pool.map(divide, large, starts))
         cells = Cells(_stack([cells.centres[np.flatnonzero((sizes > 0) & (sizes <= most))], *divided]))
-    return cells, rows.map_rows(partial(cells.look, n_threads=n_threads))
+    return FoundCells(cells, np.bincount(prepared.nearest(cells), minlength=len(cells)))
 
 
 def count_of(n: int, size: float) -> int:
@@ -83,13 +94,12 @@ class _Sample:
     """Rows whose nearest cell is asked for again and again: prepared for the core once, since that takes as
     long as the products where features are many."""
 
-    def __init__(self, rows: Rows, n_cells: int, n_threads: int) -> None:
-        self.rows = rows
+    def __init__(self, rows: Rows, n_cells: int, n_threads: int, given_up: Callable[[], bool]) -> None:
+        self.rows, self._given_up = rows, given_up
         self._inner, self._n_threads = KernelEvaluator(Kernel("linear"), "double"), n_threads
-        most = max(1, VALUES_AT_ONCE // max(1, n_cells)) * rows.shape[1]
-        share = -(-rows.shape[0] // n_threads) * rows.shape[1]  # something to do for each of them
-        most = min(most, max(share, VALUES_WORTH_IT))
-        self._blocks = [(block, self._inner.points(rows[block])) for block in query_blocks(rows, most=most)]
+        self._blocks = [
+            (block, self._inner.points(rows[block])) for block in blocks_of_products(rows, n_cells)
+        ]
 
     def nearest(self, cells: Cells) -> NDArray[np.intp]:
         """The nearest cell of each row."""
@@ -97,10 +107,16 @@ class _Sample:
         centres = self._inner.points(cells.centres * -2.0)
 
         def look_at(block: slice, points: Any) -> None:
+            if self._given_up():
+                raise GivenUp
             distance = self._inner.block(points, centres)
             distance += norms
             found[block] = distance.argmin(axis=1)
 
+        if self._n_threads == 1 or len(self._blocks) == 1:  # threads take longer to start
+            for block, points in self._blocks:
+                look_at(block, points)
+            return found
         with ThreadPoolExecutor(self._n_threads) as pool:
             list(pool.map(look_at, *zip(*self._blocks, strict=True)))
         return found

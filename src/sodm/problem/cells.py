@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from sodm.problem.evaluator import KernelEvaluator
 from sodm.problem.kernels import Kernel
@@ -17,7 +18,8 @@ from sodm.problem.row_types import Rows, is_sparse
 
 BORDER = 1.3  # the second centre counts where its squared distance is less than so many times the first's
 _OfDistances = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]
-VALUES_AT_ONCE = 2**20  # of the rows, and of their products with the centres, that a thread looks at
+VALUES_AT_ONCE = 2**20  # of the rows that a thread looks at
+PRODUCTS_AT_ONCE = 2**18  # with the centres: they are gone over three times, and stay in the cache of a core
 
 
 @dataclass(frozen=True)
@@ -88,9 +90,16 @@ class Cells:
         """`places` as one table with a row for each row of X: nearest cell, second cell, share."""
         return self._map(X, 3, _two_nearest, n_threads)
 
-    def _map(self, X: Rows, width: int, function: _OfDistances, n_threads: int) -> NDArray[np.float64]:
+    def homes(self, X: Rows, n_threads: int = 1) -> NDArray[np.int32]:
+        """The cells that the rows of X are members of: the nearest, and the second for a row on a border of
+        the two, else -1."""
+        return self._map(X, 2, _homes, n_threads, np.int32)
+
+    def _map(
+        self, X: Rows, width: int, function: _OfDistances, n_threads: int, dtype: DTypeLike = np.float64
+    ) -> NDArray[Any]:
         """A table of what is told by the squared distances of rows, for some of them at a time."""
-        found = np.empty((X.shape[0], width))
+        found = np.empty((X.shape[0], width), dtype=dtype)
         inner = KernelEvaluator(Kernel("linear"), "double")
         centres, norms = inner.points(self.centres * -2.0), squares(self.centres)
 
@@ -100,15 +109,39 @@ class Cells:
             distance += norms
             found[rows] = function(distance, squares(block))
 
-        most = min(VALUES_AT_ONCE, VALUES_AT_ONCE // max(1, len(self)) * X.shape[1])
         with ThreadPoolExecutor(n_threads) as pool:
-            list(pool.map(look_at, query_blocks(X, most=max(1, most))))
+            list(pool.map(look_at, blocks_of_products(X, len(self))))
         return found
+
+
+def blocks_of_products(X: Rows, n_cells: int) -> Iterator[slice]:
+    """Rows that are looked at together. Of a CSR matrix stored values are few, and products are not."""
+    most = max(1, PRODUCTS_AT_ONCE // max(1, n_cells))
+    for block in query_blocks(X, most=VALUES_AT_ONCE):
+        for start in range(block.start, block.stop, most):
+            yield slice(start, min(block.stop, start + most))
 
 
 def places_of(table: NDArray[np.float64]) -> Places:
     """The places of such a table, see `Cells.look`."""
     return Places(table[:, :2].astype(np.intp), table[:, 2])
+
+
+def members_of(homes: NDArray[np.integer]) -> list[tuple[int, NDArray[np.intp]]]:
+    """Each cell that has any rows, with these in order; of a table of `Cells.homes`.
+
+    Examples
+    --------
+    >>> [(cell, rows.tolist()) for cell, rows in members_of(np.array([[2, -1], [0, 2], [2, 0]]))]
+    [(0, [1, 2]), (2, [0, 1, 2])]
+    """
+    entry = np.flatnonzero(homes.ravel() >= 0)  # in the order of the rows
+    cell = homes.ravel()[entry]
+    cell = cell.astype(np.min_scalar_type(-int(cell.max(initial=0)) - 1))  # short ones are sorted faster
+    order = np.argsort(cell, kind="stable")
+    cell, row = cell[order], entry[order] // homes.shape[1]
+    first = np.flatnonzero(np.append(True, cell[1:] != cell[:-1])) if len(cell) else np.zeros(0, np.intp)
+    return [(int(cell[a]), row[a:b]) for a, b in pairwise(np.append(first, len(cell)))]
 
 
 def _nearest(distance: NDArray[np.float64], squares: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -130,6 +163,12 @@ def _two_nearest(distance: NDArray[np.float64], squares: NDArray[np.float64]) ->
     share = 0.5 + 0.5 * beyond / np.maximum((BORDER - 1) * first, 1e-300)
     share[(beyond <= 0) & (first <= 0)] = 0.5
     return np.column_stack([nearest, second, np.minimum(share, 1.0)])
+
+
+def _homes(distance: NDArray[np.float64], squares: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Nearest, and second where it has a share."""
+    nearest, second, share = _two_nearest(distance, squares).T
+    return np.column_stack([nearest, np.where(share < 1, second, -1)])
 
 
 def squares(X: Rows) -> NDArray[np.float64]:

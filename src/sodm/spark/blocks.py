@@ -11,6 +11,7 @@ from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 
 from sodm.problem.row_types import Rows, is_sparse
+from sodm.spark.narrow import NarrowRows, NarrowValues
 
 BLOCK_BYTES = 8 * 2**20  # of features in a block, about
 
@@ -38,6 +39,21 @@ class PackedBlock:
     labels: NDArray[Any] | None
     weights: NDArray[np.float64] | None
     faults: dict[str, int] = field(default_factory=dict)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        others = [None if own is None else NarrowValues.of(own) for own in (self.labels, self.weights)]
+        return _block, (self.place, NarrowRows.of(self.rows), *others, self.faults)
+
+
+def _block(
+    place: Place,
+    rows: NarrowRows,
+    labels: NarrowValues | None,
+    weights: NarrowValues | None,
+    faults: dict[str, int],
+) -> PackedBlock:
+    own = [None if narrow is None else narrow.widened() for narrow in (labels, weights)]
+    return PackedBlock(place, rows.widened(), own[0], own[1], faults)
 
 
 def in_form(rows: Rows, as_csr: bool) -> Rows:

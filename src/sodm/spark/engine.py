@@ -7,32 +7,33 @@ No stage is a barrier: a task that is lost with its executor is run again elsewh
 
 from __future__ import annotations
 
+import pickle
 import time
-from collections.abc import Iterable, Sequence
-from typing import TypeVar
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sodm import _core
-from sodm.engines.base import Arrays, Block, Engine, Part, Slot, Table, Task
+from sodm.engines.base import Arrays, Block, Engine, Part, Slot, Task
 from sodm.engines.threads import ThreadEngine
+from sodm.problem.cells import Cells
 from sodm.problem.distinct import distinct
 from sodm.problem.row_types import Rows
 from sodm.spark.accumulators import ListAccumulator
 from sodm.spark.blocks import stack
 from sodm.spark.broadcasts import broadcast
-from sodm.spark.clock import GRACE, JobClock, cancelled_when
+from sodm.spark.clock import GRACE, JobClock, Stopwatch, cancelled_when
 from sodm.spark.cluster import Cluster
-from sodm.spark.part_worker import PartRequest, PartResult, PartWorker
+from sodm.spark.part_worker import PartRequest, PartResult, PartWorker, Told
 from sodm.spark.placement import Index, Placement
-from sodm.spark.private import joined_by_task, keyed_by_task
+from sodm.spark.private import joined_by_task, sent_to_tasks
 from sodm.spark.rows import ClusterRows
 from sodm.spark.task_rows import RowForm
 
-T = TypeVar("T")
-
 BYTES_HERE = 2**30  # of kernel values at the driver
+# Bytes of requests that all executors are sent: each would be enough with its own, but that takes a stage.
+MOST_TOLD = 16 * 2**20
 
 
 class SparkEngine(Engine):
@@ -48,17 +49,14 @@ class SparkEngine(Engine):
     seconds : dict
         Summed over all calls: `solve`, the tasks themselves as if all slots had been busy all the time, or
         at the driver all its threads; `probe`, to look at the machines of the parts, likewise; `shuffle`, to
-        cut blocks until the first task begins, and to put the rows of parts together; `schedule`, the rest,
-        in which slots waited.
+        cut blocks by task, the look at the cells of their rows included where these tell the task, and to put
+        the rows of parts together; `schedule`, the rest, in which slots waited.
     """
 
     def __init__(self, cluster: Cluster) -> None:
         self.cluster, self.threads_here = cluster, cluster.driver_cpus
         self.seconds = {"solve": 0.0, "probe": 0.0, "shuffle": 0.0, "schedule": 0.0}
         self._placement: Placement | None = None
-
-    def keep(self, table: Table) -> None:
-        self._table = table
 
     def release(self) -> None:
         """Give up the rows that were moved."""
@@ -73,40 +71,57 @@ class SparkEngine(Engine):
         deadline: float | None = None,
         stop: _core.StopToken | None = None,
     ) -> list[Arrays | None]:
-        left = None if deadline is None else deadline - time.monotonic()
-        if not parts or (left is not None and left <= 0):
+        if not parts or (deadline is not None and time.monotonic() >= deadline):
             return [None] * len(parts)
-        began = time.perf_counter()
+        began, moved = time.perf_counter(), self.seconds["shuffle"]
         rows: ClusterRows = self._table.rows
         context = rows.blocks.context
         largest = max(len(part.index) for part in parts)
         self.cluster.check_fits(largest, rows.row_bytes, rows.shape[0])
         memory = int(self.cluster.kernel_bytes(largest * rows.row_bytes))
         numbers = [rows.numbers(part.index) for part in parts]
-        placement, tasks = self._place(rows, numbers)
         common = _common([part.message for part in parts])
-        requests = [(tasks[k], self._request(k, part, numbers[k], common)) for k, part in enumerate(parts)]
-        clock = JobClock(left)
         results: ListAccumulator[PartResult] = ListAccumulator(context)
         form = RowForm(rows.shape[1], rows.sparse, rows.dtype)
-        what = f"{len(parts)} parts of up to {largest} rows"
+        what, at_once = f"{len(parts)} parts of up to {largest} rows", 1
         with (
-            broadcast(context, {name: parts[0].message[name] for name in common}) as sent,
             self.cluster.errors(what),
             cancelled_when(context, None if deadline is None else deadline + GRACE, stop),
         ):
-            # The requests come first, so that all processes hear of the job before they cut blocks.
-            told = context.parallelize(requests, min(len(parts), self.cluster.slots))
-            told = told.mapPartitions(lambda own: _started(clock, own))
-            told = keyed_by_task(told, placement.n_tasks)
-            worker = PartWorker(task, sent, self.cluster.task_cpus, memory, clock, form, results)
-            joined_by_task(context, told, placement.pairs).foreachPartition(worker)
+            placement, tasks = self._place(rows, numbers)
+            at_once = min(placement.n_tasks, self.cluster.slots)
+            left = None if deadline is None else max(0.0, deadline - time.monotonic())
+            clock = JobClock(left)
+            requests = [
+                (tasks[k], pickle.dumps(self._request(k, part, numbers[k], common), protocol=5))
+                for k, part in enumerate(parts)
+            ]
+            brought = [placement.pairs]
+            if sum(len(request) for _, request in requests) > MOST_TOLD:
+                slices = min(len(parts), self.cluster.slots)
+                brought.append(sent_to_tasks(context, requests, placement.n_tasks, slices))
+                requests = []
+            told = Told({name: parts[0].message[name] for name in common}, requests)
+            with broadcast(context, told) as sent:
+                worker = PartWorker(task, sent, self.cluster.task_cpus, memory, clock, form, results)
+                joined_by_task(context, *brought).foreachPartition(worker)
         done = results.take()
-        wall = time.perf_counter() - began
-        self._count(done, wall, min(placement.n_tasks, self.cluster.slots))
-        _hold_support(rows, [one.support for one in done if one.support is not None])
+        moved = self.seconds["shuffle"] - moved
+        self._count(done, time.perf_counter() - began - moved, at_once)
+        self.overhead += moved
+        support = [one.support for one in done if one.support is not None]
+        _hold_support(rows, [(own, vectors.widened()) for own, vectors in support])
         by_part = {one.part: one.result for one in done}
         return [by_part.get(k) for k in range(len(parts))]
+
+    def homes(self, cells: Cells, sizes: NDArray[np.integer], n_threads: int) -> NDArray[np.integer]:
+        """The cells of each row; the rows are sent to the tasks of these cells as they are looked at."""
+        self.release()
+        moving = Stopwatch()
+        with moving, self.cluster.errors("the cells of all rows"):
+            self._placement, homes = Placement.by_cells(self._table.rows, cells, sizes, self.cluster)
+        self.seconds["shuffle"] += moving.seconds
+        return homes
 
     def map_here(
         self, task: Task, parts: Sequence[Part], stop: _core.StopToken | None = None
@@ -137,7 +152,10 @@ class SparkEngine(Engine):
         tasks = None if self._placement is None else self._placement.tasks_for(numbers)
         if tasks is None:
             self.release()
-            self._placement = Placement.of(rows, numbers, self.cluster)
+            moving = Stopwatch()
+            with moving:
+                self._placement = Placement.of(rows, numbers, self.cluster)
+            self.seconds["shuffle"] += moving.seconds
             tasks = self._placement.tasks
         assert self._placement is not None
         return self._placement, tasks
@@ -153,8 +171,7 @@ class SparkEngine(Engine):
     def _count(self, done: Sequence[PartResult], wall: float, at_once: int) -> None:
         probe = sum((one.result or {}).get("probe_seconds", 0.0) for one in done) / at_once
         solve = sum(one.solving for one in done) / at_once - probe
-        cutting = min((one.waited for one in done), default=0.0)
-        shuffle = min(cutting, wall - solve) + sum(one.reading for one in done) / at_once
+        shuffle = sum(one.reading for one in done) / at_once
         spent = {"solve": solve, "probe": probe, "shuffle": shuffle}
         for name, value in (spent | {"schedule": wall - sum(spent.values())}).items():
             self.seconds[name] += max(0.0, value)
@@ -176,12 +193,6 @@ def _hold_support(rows: ClusterRows, pieces: Sequence[tuple[NDArray[np.integer],
         for place, (_, own) in zip(np.split(places, cuts), pieces, strict=True):
             vectors[place] = own
     rows.fetched.add(numbers, vectors, most=np.inf)
-
-
-def _started(clock: JobClock, items: Iterable[T]) -> Iterable[T]:
-    """The items as they are; on an executor, whose process counts the time of the job from here on."""
-    clock.elapsed()
-    return items
 
 
 def _narrow(numbers: Index) -> NDArray[np.integer]:

@@ -3,6 +3,7 @@ other."""
 
 from __future__ import annotations
 
+import pickle
 import threading
 import time
 from collections.abc import Iterable
@@ -11,13 +12,14 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from pyspark import Broadcast
+from pyspark import Broadcast, TaskContext
 
 from sodm import _core
 from sodm.engines.base import Arrays, Block, Slot, Task
 from sodm.problem.row_types import Rows
 from sodm.spark.accumulators import ListAccumulator
 from sodm.spark.clock import JobClock
+from sodm.spark.narrow import NarrowRows
 from sodm.spark.processes import settle
 from sodm.spark.routing import Piece
 from sodm.spark.task_rows import RowForm, TaskRows
@@ -35,29 +37,35 @@ class PartRequest(NamedTuple):
     message: Arrays
 
 
+class Told(NamedTuple):
+    """What all tasks of a level are sent: what all parts are told, and, where they are not long, all requests
+    with the numbers of their tasks, pickled."""
+
+    common: Arrays
+    requests: list[tuple[int, bytes]]
+
+
 class PartResult(NamedTuple):
     """A part's result, None if it was stopped; its support vectors with their numbers, if asked for; and the
-    seconds it took: until its task began, counted from when the process first heard of the job; to bring its
-    rows together; and to solve it."""
+    seconds it took to bring its rows together, and to solve it."""
 
     part: int
     result: Arrays | None
-    support: tuple[NDArray[np.integer], Rows] | None
-    waited: float
+    support: tuple[NDArray[np.integer], NarrowRows] | None
     reading: float
     solving: float
 
 
 @dataclass(frozen=True)
 class PartWorker:
-    """Works on the items of a task: pieces of rows, and requests.
+    """Works on the items of a task: pieces of rows, and requests that are not told.
 
     Parameters
     ----------
     task : Task
         What is done to each part.
-    common : Broadcast
-        What all parts are told.
+    told : Broadcast
+        What all tasks are told.
     n_threads : int
     memory : int
         Bytes that there are for kernel values.
@@ -69,23 +77,28 @@ class PartWorker:
     """
 
     task: Task
-    common: Broadcast[Arrays]
+    told: Broadcast[Told]
     n_threads: int
     memory: int
     clock: JobClock
     form: RowForm
     results: ListAccumulator[PartResult]
 
-    def __call__(self, items: Iterable[Piece | PartRequest]) -> None:
+    def __call__(self, items: Iterable[Piece | bytes]) -> None:
         settle()
-        waited, began = self.clock.elapsed(), time.perf_counter()
+        self.clock.elapsed()  # its time is counted from here on
+        began = time.perf_counter()
         pieces: list[Piece] = []
-        requests: list[PartRequest] = []
+        told = self.told.value
+        context = TaskContext.get()
+        assert context is not None
+        sent = [request for task, request in told.requests if task == context.partitionId()]
         for item in items:
             if isinstance(item, Piece):
                 pieces.append(item)
             else:
-                requests.append(item)
+                sent.append(item)
+        requests: list[PartRequest] = [pickle.loads(request) for request in sent]
         rows = TaskRows(pieces, self.form)
         del pieces
         reading = time.perf_counter() - began  # for all parts, told with the first
@@ -96,11 +109,11 @@ class PartWorker:
             result = self._solve(own, request)
             solving = time.perf_counter() - taken
             support = None
-            if result is not None and self.common.value.get("final"):
+            if result is not None and told.common.get("final"):
                 used = np.flatnonzero(np.any(result["duals"] != 0, axis=0))
-                support = request.numbers[used], own[used]
+                support = request.numbers[used], NarrowRows.of(own[used])
             reading += taken - started
-            self.results.add(PartResult(request.part, result, support, waited, reading, solving))
+            self.results.add(PartResult(request.part, result, support, reading, solving))
             reading = 0.0
 
     def _solve(self, rows: Rows, request: PartRequest) -> Arrays | None:
@@ -117,7 +130,7 @@ class PartWorker:
         block = Block(rows, request.numbers, signs, weights, request.offset)
         slot = Slot(self.n_threads, stop, self.memory)
         try:
-            return self.task(block, self.common.value | request.message, slot)
+            return self.task(block, self.told.value.common | request.message, slot)
         except _core.Interrupted:
             return None
         finally:

@@ -7,16 +7,17 @@ task, and the parts of the next level find their rows where they are: one shuffl
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sodm.problem.cells import Cells
 from sodm.spark.cluster import Cluster
-from sodm.spark.private import keyed_by_task, persist_pairs
-from sodm.spark.routing import Route
+from sodm.spark.private import keyed_by_task, move, persist_pairs
+from sodm.spark.routing import Route, tasks_of_homes
 from sodm.spark.rows import ClusterRows
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 Index = NDArray[np.intp]
 
 TASKS_PER_SLOT = 4  # a task costs some 50 ms whatever it does; fewer of them leave slots idle at the end
+MOST_AT_ONCE = 4  # times the mean: a row on a border is in two cells, the first tasks have twice as many rows
 LEAST_USED = 0.5  # of the rows that were moved: if fewer are needed, moving those is cheaper than reading all
 
 
@@ -54,17 +56,44 @@ class Placement:
 
     @classmethod
     def of(cls, rows: ClusterRows, numbers: Sequence[Index], cluster: Cluster) -> Placement:
-        """Move the rows of parts, given by their numbers in the DataFrame; it happens when they are used."""
+        """Move the rows of parts, given by their numbers in the DataFrame."""
         n_rows = sum(map(len, numbers))
-        for_memory = ceil(n_rows * rows.row_bytes / cluster.waiting_bytes)
-        n_tasks = min(len(numbers), max(TASKS_PER_SLOT * cluster.slots, for_memory))
+        n_tasks = count_tasks(len(numbers), n_rows * rows.row_bytes, cluster)
         tasks = largest_first(deal(len(numbers), n_tasks), [len(part) for part in numbers])
         tasks_of = tasks_of_rows(rows.survey.n, numbers, tasks)
         route = Route.of(rows, tasks_of)
         pairs = keyed_by_task(route.pieces, n_tasks)
         if n_tasks < len(numbers):
             persist_pairs(rows.blocks.context, pairs)
-        return cls(pairs, tasks_of, tasks, n_tasks, n_rows, route)
+        return cls(pairs, tasks_of, tasks, n_tasks, n_rows, route).moved(rows)
+
+    @classmethod
+    def by_cells(
+        cls, rows: ClusterRows, cells: Cells, sizes: NDArray[np.integer], cluster: Cluster
+    ) -> tuple[Placement, NDArray[np.integer]]:
+        """Move the rows of cells, about so large in proportion, and tell their `Cells.homes`.
+
+        They are not kept when they were used: what is trained on cells is one level.
+        """
+        n_tasks = count_tasks(len(cells), MOST_AT_ONCE * rows.shape[0] * rows.row_bytes, cluster)
+        tasks = largest_first(deal_ever_fewer(sizes, n_tasks, cluster.slots), sizes.tolist())
+        task_of = np.array(tasks, dtype=np.int32)
+        route, told = Route.by_cells(rows, cells, task_of, cluster.task_cpus)
+        pairs = keyed_by_task(route.pieces, n_tasks)
+        tasks_of = np.full((rows.survey.n, 2), -1, dtype=np.int32)
+        placement = cls(pairs, tasks_of, tasks, n_tasks, 0, route).moved(rows)
+        homes = rows.in_order(dict(told.take()))
+        tasks_of[slice(None) if rows.index is None else rows.index] = tasks_of_homes(homes, task_of)
+        return replace(placement, n_rows=int(np.count_nonzero(tasks_of >= 0))), homes
+
+    def moved(self, rows: ClusterRows) -> Placement:
+        """It, when the rows are on their way."""
+        try:
+            move(rows.blocks.context, self.pairs)
+        except BaseException:
+            self.release()
+            raise
+        return self
 
     def tasks_for(self, numbers: Sequence[Index]) -> list[int] | None:
         """A task that has all rows of each part, or None if some part has none, or too few are used."""
@@ -85,6 +114,11 @@ class Placement:
         """Give it up."""
         self.pairs.unpersist()
         self.route.release()
+
+
+def count_tasks(n_parts: int, n_bytes: float, cluster: Cluster) -> int:
+    """How many tasks there are for so many parts and bytes of rows."""
+    return min(n_parts, max(TASKS_PER_SLOT * cluster.slots, ceil(n_bytes / cluster.waiting_bytes)))
 
 
 def tasks_of_rows(n: int, parts: Sequence[Index], tasks: Sequence[int]) -> NDArray[np.int32]:
@@ -121,6 +155,24 @@ def largest_first(tasks: Sequence[int], sizes: Sequence[int]) -> list[int]:
     rank = np.empty(len(order), dtype=np.intp)
     rank[order] = np.arange(len(order))
     return rank[tasks].tolist()
+
+
+def deal_ever_fewer(sizes: NDArray[np.integer], n_tasks: int, slots: int) -> list[int]:
+    """The task of each cell: for each slot a large task, then smaller ones, so that all slots end together.
+
+    Where a slot gets four of them they have 40, 30, 20 and 10 % of its rows: as many tasks of equal size
+    would leave slots idle in the end for half the time that one takes.
+
+    Examples
+    --------
+    >>> deal_ever_fewer(np.full(20, 7), 8, 2)
+    [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 5, 5, 6, 7]
+    """
+    waves = ceil(n_tasks / slots)
+    share = waves - np.arange(n_tasks) // slots
+    ends = np.cumsum(share) / share.sum()
+    middle = (np.cumsum(sizes) - sizes / 2) / sizes.sum()
+    return np.searchsorted(ends, middle).tolist()
 
 
 def deal(n_parts: int, n_tasks: int) -> list[int]:

@@ -10,7 +10,7 @@ is used where it is needed: the underscore says that callers should not, and its
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
@@ -71,11 +71,49 @@ def keyed_by_task(source: RDD[tuple[int, T]], n_tasks: int) -> JavaPairs:
             yield pack_long(task)
             yield pickle.dumps([item], protocol=5)
 
-    jvm = source.context._jvm
-    assert jvm is not None
     keyed: Any = source.mapPartitions(write)  # a PipelinedRDD, whose fields pyspark does not tell
     keyed._bypass_serializer = True
-    pairs = jvm.PairwiseRDD(keyed._jrdd.rdd()).asJavaPairRDD()
+    return _placed(source.context, keyed._jrdd, n_tasks)
+
+
+def sent_to_tasks(
+    context: SparkContext, items: Sequence[tuple[int, Any]], n_tasks: int, n_slices: int
+) -> JavaPairs:
+    """Pairs (task, item) of the driver, placed as `keyed_by_task` does.
+
+    `SparkContext.parallelize` would need Python processes to give the items their keys, some 100 ms before
+    tasks can begin; here Java finds them beside the items.
+    """
+    frames = [frame for task, item in items for frame in (pack_long(task), pickle.dumps([item], protocol=5))]
+    nothing = [pack_long(0), pickle.dumps([])]  # so that no slice ends between a key and its item
+    frames += nothing * (-len(items) % n_slices)
+    jvm = context._jvm
+    assert jvm is not None
+    sent = context._serialize_to_jvm(
+        frames,
+        NoOpSerializer(),
+        lambda name: jvm.PythonRDD.readRDDFromFile(context._jsc, name, n_slices),
+        lambda: jvm.PythonParallelizeServer(context._jsc.sc(), n_slices),
+    )
+    return _placed(context, sent, n_tasks)
+
+
+def move(context: SparkContext, pairs: JavaPairs) -> None:
+    """Have the pairs of `keyed_by_task` sent on their way, without the tasks that will take them.
+
+    In public a job needs such tasks. The adaptive plans of Spark's SQL go stage by stage likewise.
+    """
+    assert context._jvm is not None
+    sending = context._jsc.sc().submitMapStage(pairs.rdd().dependencies().head())
+    concurrent = context._jvm.scala.concurrent
+    concurrent.Await.result(sending, concurrent.duration.Duration.Inf())
+
+
+def _placed(context: SparkContext, keyed: JavaObject, n_tasks: int) -> JavaPairs:
+    """Keys and items, in turn, as pairs in the partitions of their keys."""
+    jvm = context._jvm
+    assert jvm is not None
+    pairs = jvm.PairwiseRDD(keyed.rdd()).asJavaPairRDD()
     # Pairs that were placed by equal partitioners are joined below without being moved again.
     return pairs.partitionBy(jvm.PythonPartitioner(n_tasks, id(keyed_by_task)))
 

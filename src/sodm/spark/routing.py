@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -10,8 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 from pyspark import RDD, Broadcast
 
+from sodm.problem.cells import Cells
 from sodm.problem.row_types import Rows
+from sodm.spark.accumulators import ListAccumulator
 from sodm.spark.blocks import PackedBlock, Place, in_form
+from sodm.spark.narrow import NarrowRows, NarrowValues
+from sodm.spark.processes import settle
 
 if TYPE_CHECKING:
     from sodm.spark.rows import ClusterRows
@@ -24,6 +29,13 @@ class Piece:
     numbers: NDArray[np.integer]
     rows: Rows
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _piece, (NarrowValues.of(self.numbers), NarrowRows.of(self.rows))
+
+
+def _piece(numbers: NarrowValues, rows: NarrowRows) -> Piece:
+    return Piece(numbers.widened(), rows.widened())
+
 
 @dataclass(frozen=True)
 class Route:
@@ -33,11 +45,11 @@ class Route:
     ----------
     pieces : RDD of pairs (task, Piece)
     plan : Broadcast or None
-        Which rows go where. It is needed as long as the RDD is, and again if a partition is lost.
+        What tells which rows go where. It is needed as long as the RDD is, and again if a partition is lost.
     """
 
     pieces: RDD[tuple[int, Piece]]
-    plan: Broadcast[dict[Place, NDArray[Any]]] | None
+    plan: Broadcast[Any] | None
 
     @classmethod
     def of(cls, rows: ClusterRows, tasks_of: NDArray[np.int32]) -> Route:
@@ -64,6 +76,39 @@ class Route:
 
         return cls(rows.blocks.flatMap(cut), plan)
 
+    @classmethod
+    def by_cells(
+        cls, rows: ClusterRows, cells: Cells, task_of: NDArray[np.int32], n_threads: int
+    ) -> tuple[Route, ListAccumulator[tuple[Place, NDArray[np.integer]]]]:
+        """Cut the blocks by the tasks of their rows' cells, which are found on the way: the cells of the rows
+        of each block (see `Cells.homes`) come to the driver when the rows are sent.
+
+        Parameters
+        ----------
+        rows : ClusterRows
+        cells : Cells
+        task_of : int array
+            The task of each cell.
+        n_threads : int
+        """
+        context, survey, as_csr = rows.blocks.context, rows.survey, rows.sparse
+        first = dict(zip(survey.places, survey.bounds.tolist(), strict=False))
+        dtype = task_dtype(len(cells))
+        plan = context.broadcast((cells, task_of, rows.meant_by_block()))
+        told: ListAccumulator[tuple[Place, NDArray[np.integer]]] = ListAccumulator(context)
+
+        def cut(blocks: Iterable[PackedBlock]) -> Iterator[tuple[int, Piece]]:
+            settle()
+            cells, task_of, meant = plan.value
+            for block in blocks:
+                own = in_form(block.rows, as_csr)
+                homes = cells.homes(own, n_threads)
+                told.add((block.place, homes.astype(dtype)))
+                tasks = tasks_of_homes(homes, task_of, None if meant is None else meant[block.place])
+                yield from cut_by_task(tasks, first[block.place] + np.arange(len(tasks)), own)
+
+        return cls(rows.blocks.mapPartitions(cut), plan), told
+
     def release(self) -> None:
         """Take the plan back from the executors."""
         if self.plan is not None:
@@ -80,6 +125,23 @@ def task_dtype(largest: int) -> np.dtype[Any]:
     """
     # Signed integers that reach down to -m - 1 reach up to m.
     return np.min_scalar_type(-max(largest, 0) - 1)
+
+
+def tasks_of_homes(
+    homes: NDArray[np.integer], task_of: NDArray[np.int32], meant: NDArray[np.bool_] | None = None
+) -> NDArray[np.int32]:
+    """The tasks of rows by their cells: each once, then -1; of rows that are not meant none.
+
+    Examples
+    --------
+    >>> tasks_of_homes(np.array([[0, -1], [0, 1], [2, 0]]), np.array([5, 5, 6])).tolist()
+    [[5, -1], [5, -1], [6, 5]]
+    """
+    tasks = np.append(task_of, -1)[homes]  # the last one for -1
+    tasks[tasks[:, 1] == tasks[:, 0], 1] = -1
+    if meant is not None:
+        tasks[~meant] = -1
+    return tasks
 
 
 def cut_by_task(tasks: NDArray[Any], numbers: NDArray[np.integer], rows: Rows) -> list[tuple[int, Piece]]:

@@ -16,6 +16,7 @@ from sodm.spark.blocks import PackedBlock, Place, in_form, stack
 from sodm.spark.broadcasts import broadcast
 from sodm.spark.clock import Stopwatch
 from sodm.spark.fetched import MOST_BYTES, FetchedRows
+from sodm.spark.narrow import NarrowRows
 from sodm.spark.processes import settle
 from sodm.spark.sums import sum_over_blocks
 from sodm.spark.survey import Survey
@@ -115,13 +116,13 @@ class ClusterRows(RowSet):
                     if block.place in sent.value:
                         at, to = sent.value[block.place]
                         others = (None if own is None else own[at] for own in (block.labels, block.weights))
-                        yield to, in_form(block.rows[at], as_csr), *others
+                        yield to, NarrowRows.of(in_form(block.rows[at], as_csr)), *others
 
             with self.passes:
                 partitions = sorted({partition for partition, _ in wanted})
                 pieces = context.runJob(self.blocks, pick, partitions)
         pieces.sort(key=lambda piece: int(piece[0][0]))
-        rows = stack([piece[1] for piece in pieces], self.shape[1], as_csr, self.survey.dtype)
+        rows = stack([piece[1].widened() for piece in pieces], self.shape[1], as_csr, self.survey.dtype)
         labels, weights = (
             np.concatenate([piece[k] for piece in pieces]) if pieces and pieces[0][k] is not None else None
             for k in (2, 3)
@@ -176,7 +177,17 @@ class ClusterRows(RowSet):
 
         with self.passes:
             results = dict(self.blocks.mapPartitions(of_partition).collect())
-        return self._meant(np.concatenate([results[place] for place in self.survey.places]))
+        return self.in_order(results)
+
+    def in_order(self, by_place: dict[Place, NDArray[Any]]) -> NDArray[Any]:
+        """What blocks have told of their rows, of the rows that are meant."""
+        return self._meant(np.concatenate([by_place[place] for place in self.survey.places]))
+
+    def meant_by_block(self) -> dict[Place, NDArray[np.bool_]] | None:
+        """Which rows of each block are meant; None if all are."""
+        if self.index is None or len(self.index) == self.survey.n:
+            return None
+        return self._by_block(np.ones(len(self.index), dtype=bool))
 
     def _meant(self, whole: NDArray[Any]) -> NDArray[Any]:
         return whole if self.index is None else whole[self.index]

@@ -116,7 +116,7 @@ def take_survey(
         weighted=seen[0].weighted,
         bytes=sum(summary.bytes for summary in seen),
         totals=_add_totals(seen),
-        labels=_joined([summary.labels for summary in seen]),
+        labels=_joined([summary.all_labels() for summary in seen]),
         weights=_joined([summary.weights for summary in seen]),
         codes=_joined([summary.codes for summary in seen]),
         hashes=_joined([summary.hashes for summary in seen]),
@@ -156,9 +156,9 @@ class BlockSummary:
             bytes=size_of(rows),
         )
         if keep_labels:
-            summary = replace(summary, labels=block.labels, weights=block.weights)
+            summary = replace(summary, weights=block.weights)
         if not classes or block.labels is None:
-            return summary
+            return replace(summary, labels=block.labels) if keep_labels else summary
         present, codes = np.unique(block.labels, return_inverse=True)
         weights = np.bincount(codes, block.weights, len(present))
         pairs = zip(present.tolist(), weights.tolist(), strict=True)
@@ -166,7 +166,12 @@ class BlockSummary:
         if not keep_labels:
             return summary
         hashes = hash_rows(rows, codes.astype(np.int64))
-        return replace(summary, codes=codes.astype(np.min_scalar_type(len(present))), hashes=hashes)
+        codes = codes.astype(np.min_scalar_type(len(present)))
+        return replace(summary, labels=present, codes=codes, hashes=hashes)
+
+    def all_labels(self) -> NDArray[Any] | None:
+        """Those of all rows, of which `labels` has each once where there are codes."""
+        return self.labels if self.labels is None or self.codes is None else self.labels[self.codes]
 
 
 def _add_totals(seen: Sequence[BlockSummary]) -> dict[Any, float]:

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sodm.engines.base import Arrays, Block, Engine, Part, Table
-from sodm.problem.cells import Cells
+from sodm.problem.cells import Cells, members_of
 from sodm.problem.problem import Problem
 from sodm.training.context import Context
 from sodm.trees.landmarks import Landmarks
@@ -225,10 +225,9 @@ class Trial:
         table = rows.map_rows(partial(cells.nearest, n_threads=self.context.n_threads))
         cell, distance = np.ascontiguousarray(table.T)
         found = []
-        for k in range(count):
-            own = np.flatnonzero(cell == k)
-            own = own[np.argsort(distance[own], kind="stable")]
-            inside, around = own[:REGION_ROWS], own[: int(AROUND * REGION_ROWS)]
+        for _, own in members_of(cell.astype(np.int32)[:, None]):
+            around = _nearest(own, distance[own], int(AROUND * REGION_ROWS))
+            inside = around[:REGION_ROWS]
             held = np.sort(self.rng.choice(inside, max(1, len(inside) // HELD_OUT), replace=False))
             found.append((np.setdiff1d(around, held), held))
         return found
@@ -267,6 +266,14 @@ class Trial:
         if self.problem.offset is not None:
             return np.mean((decision - (1 - self.problem.offset[:, rows])) ** 2, axis=0)
         return (classes_of(decision) != classes_of(self.problem.signs[:, rows])).astype(np.float64)
+
+
+def _nearest(rows: Index, distance: Array, count: int) -> Index:
+    """So many of the rows, the nearest first, and those that are equally near in their order."""
+    if len(rows) > count:
+        near = np.flatnonzero(distance <= np.partition(distance, count - 1)[count - 1])
+        rows, distance = rows[near], distance[near]
+    return rows[np.argsort(distance, kind="stable")[:count]]
 
 
 def _first(regions: Sequence[Tried]) -> Sequence[Tried]:

@@ -17,7 +17,7 @@ else better than the average of parts (Algorithm 1).
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -27,8 +27,8 @@ from numpy.typing import NDArray
 
 from sodm.engines.base import Arrays, Part, Table
 from sodm.engines.threads import ThreadEngine
-from sodm.partition.cells import find_cells, sample_for
-from sodm.problem.cells import Cells, Places, places_of
+from sodm.partition.cells import FoundCells, find_cells, sample_for
+from sodm.problem.cells import Cells, members_of
 from sodm.problem.distinct import distinct
 from sodm.problem.evaluator import KernelEvaluator
 from sodm.problem.losses import OdmLoss
@@ -38,6 +38,7 @@ from sodm.solvers.result import SolveResult
 from sodm.training.context import Context
 from sodm.training.local_machines import LocalMachines
 from sodm.training.trained import Trained
+from sodm.trees.ahead import Ahead
 from sodm.trees.history import Record, Seconds, Summary, plain
 from sodm.trees.landmarks import Landmarks
 from sodm.trees.local import LocalSolver
@@ -85,6 +86,8 @@ class _Training:
         self.problem, self.context = problem, context
         self.n, self.total = len(problem.weights), float(problem.weights.sum())
         self.began = time.monotonic()
+        self.rng = np.random.RandomState(context.seed)
+        self.sample = sample_for(self.n, self._region_rows, self.rng)
         self.deadline = None if context.time_limit is None else self.began + context.time_limit
         self.engine = context.engine or ThreadEngine(context.n_threads, context.cache_bytes)
         self.checkpoint = None
@@ -104,21 +107,28 @@ class _Training:
         problem = self.problem
         self.engine.keep(Table(problem.rows, problem.signs, problem.weights, problem.offset))
         # Those that landmarks and the trial's regions are drawn from are among them.
-        problem.rows.bring(sample_for(self.n, self._region_rows, np.random.RandomState(self.context.seed)))
+        here = problem.rows.bring(self.sample) and not problem.rows.in_memory
         seconds = Seconds()
-        began = time.perf_counter()
-        choice = self._choose()
-        seconds.pilot = time.perf_counter() - began
-        if isinstance(choice, tuple):
-            span, w = choice
-            return span.train(w, self._what_is_left().time_limit, seconds, self.began)
+        ahead: Ahead[FoundCells]
+        with Ahead() as ahead:
+            began = time.perf_counter()
+            choice = self._choose(ahead if here else None)
+            seconds.pilot = time.perf_counter() - began
+            if isinstance(choice, Base):
+                return self._correct(choice, ahead, seconds)
         if choice is None:  # parts that look like the whole do as well or better
             return self.tree.train(problem, self._what_is_left())
-        base = choice
-        cells, places = self._find_cells(seconds)
-        groups = places.by_cell()
-        members = [rows for _, rows, _ in groups]
-        cells = Cells(cells.centres[[cell for cell, _, _ in groups]])
+        span, w = choice
+        return span.train(w, self._what_is_left().time_limit, seconds, self.began)
+
+    def _correct(self, base: Base, ahead: Ahead[FoundCells], seconds: Seconds) -> Trained:
+        """f0, corrected by regions."""
+        began = time.perf_counter()
+        found = ahead.begun.result() if ahead.begun else self._cells()(lambda: False)
+        groups = members_of(self._homes(found))
+        seconds.partition = time.perf_counter() - began
+        members = [rows for _, rows in groups]
+        cells = Cells(found.cells.centres[[cell for cell, _ in groups]])
         self._tell(f"{len(cells)} regions", self.n)
         began, lost = time.perf_counter(), self.engine.overhead
         results = self._solve(members, base, seconds)
@@ -126,27 +136,36 @@ class _Training:
         seconds.engine = self.engine.overhead - lost
         return self._trained(cells, members, base, results, seconds)
 
-    def _find_cells(self, seconds: Seconds) -> tuple[Cells, Places]:
-        began = time.perf_counter()
-        threads = self.context.n_threads, self.context.threads_here
-        cells, table = find_cells(self.problem.rows, self._region_rows, self.context.seed, *threads)
-        seconds.partition = time.perf_counter() - began
-        return cells, places_of(table)
+    def _cells(self) -> Callable[[Callable[[], bool]], FoundCells]:
+        """What finds the cells; its rows are at hand."""
+        rows, threads = self.problem.rows[self.sample], self.context.threads_here
+        return partial(find_cells, rows, self.n, self._region_rows, self.rng, threads)
+
+    def _homes(self, found: FoundCells) -> NDArray[np.integer]:
+        """The cells of each row; where all regions are solved in one go, rows are sent there meanwhile."""
+        if self.checkpoint is None and self.deadline is None:
+            return self.engine.homes(found.cells, found.sizes, self.context.n_threads)
+        return self.problem.rows.map_rows(partial(found.cells.homes, n_threads=self.context.n_threads))
 
     @property
     def _region_rows(self) -> float:
         """How many rows a region has, about."""
         return REGION_ROWS if self.machine.regions is None else self.n / self.machine.regions
 
-    def _choose(self) -> Base | tuple[Span, Array] | None:
+    def _choose(self, ahead: Ahead[FoundCells] | None) -> Base | tuple[Span, Array] | None:
         """f0 of regions, or what is better: landmarks with w to start from, or None for Algorithm 1."""
         saved = self.checkpoint.base() if self.checkpoint else None
         if saved is not None:
             return Base.of(self.problem, *saved)
         trial = Trial(self.problem, self.context, self.engine, self.solver, self.total)
+        span = None
         if self.machine.regions is None:
             self._tell("trial", self.n)
             span = self._span()
+        if span is None and ahead is not None:
+            # This process has little else to do until jobs have told what is tried.
+            ahead.begin(self._cells())
+        if self.machine.regions is None:
             verdict = trial.finds_regions(span)
             if not verdict.regions:
                 return None if span is None or verdict.w is None else (span, verdict.w)
