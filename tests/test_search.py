@@ -6,6 +6,7 @@ import os
 import signal
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -156,6 +157,19 @@ def test_a_smaller_gamma_is_held_against_what_a_larger_one_had_at_a_smaller_lam(
     assert ladder(0.0625, 0.50, 0.51, 0.52, 0.53).goes_on(leader, 1.0)  # nothing to be held against yet
     assert not ladder(0.25, 0.60, 0.65, 0.78, 0.75).goes_on(leader, 1.0)  # turned down
     assert not ladder(4.0, 0.60, 0.65, 0.70, 0.75).goes_on(leader, 1.0)  # a larger gamma wants no larger lam
+
+
+def test_small_gammas_go_on_to_large_lams_where_a_stage_has_rows_enough() -> None:
+    X, y = noisy(400)
+    stage = cross_validation(np.arange(400), StratifiedKFold(4), y, None, 400)
+    settings = [Setting(gamma, True, 0.6, 10.0 * 4**k) for gamma in (0.125, 2.0) for k in range(8)]
+    few, enough = (
+        evaluate(field(X, y), replace(stage, share=share), settings, 0.0, whole=False)
+        for share in (0.05, 1.0)
+    )
+    small = [[trial.score for trial in trials if trial.setting.gamma == 0.125] for trials in (few, enough)]
+    assert len(small[0]) == AT_ONCE < len(small[1])
+    assert max(small[1]) > max(small[0])  # what it came to
 
 
 def trials_of(scores: Any, error: float = 0.01, theta: float = 0.6) -> list[Trial]:
