@@ -28,6 +28,7 @@ class ThreadEngine(Engine):
     Examples
     --------
     >>> import numpy as np
+    >>> from sodm.engines.base import Table
     >>> engine = ThreadEngine(2)
     >>> engine.keep(Table(np.arange(6.0).reshape(6, 1), np.ones((1, 6)), np.ones(6)))
     >>> parts = [Part(np.array([0, 1])), Part(np.array([2, 5]))]
