@@ -6,7 +6,6 @@ import os
 import signal
 import threading
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +33,7 @@ from sodm.problem.kernels import Kernel
 from sodm.problem.losses import OdmLoss, make_loss
 from sodm.search.calibrate import Sigmoid, coupled, fit_calibrator
 from sodm.search.classes import ClassTarget
-from sodm.search.evaluate import AT_ONCE, Ladder, evaluate
+from sodm.search.evaluate import AT_ONCE, evaluate
 from sodm.search.field import Field
 from sodm.search.grid import GAMMAS, LAMS, Grid
 from sodm.search.halving import choose, measured_exponent, search
@@ -143,33 +142,6 @@ def test_gammas_that_are_behind_go_on_to_no_larger_lam() -> None:
     best = max(trials, key=lambda t: t.score)
     assert len(bad) == AT_ONCE < len(good)  # all lams that are tried before the first look
     assert bad[-1].score < best.score - best.error
-
-
-def test_a_smaller_gamma_is_held_against_what_a_larger_one_had_at_a_smaller_lam() -> None:
-    def ladder(gamma: float, *scores: float) -> Ladder:
-        settings = [Setting(gamma, True, 0.6, 4.0**k) for k in range(8)]
-        pairs = zip(settings, scores, strict=False)
-        return Ladder(settings, [Trial(s, 0, 100, np.array([x]), np.zeros(1), 0.01) for s, x in pairs])
-
-    leader = ladder(1.0, 0.70, 0.75, 0.80, 0.85)
-    assert ladder(0.25, 0.60, 0.65, 0.70, 0.75).goes_on(leader, 1.0)  # a gamma of a quarter: two lams later
-    assert not ladder(0.25, 0.50, 0.55, 0.60, 0.65).goes_on(leader, 1.0)  # behind there, too
-    assert ladder(0.0625, 0.50, 0.51, 0.52, 0.53).goes_on(leader, 1.0)  # nothing to be held against yet
-    assert not ladder(0.25, 0.60, 0.65, 0.78, 0.75).goes_on(leader, 1.0)  # turned down
-    assert not ladder(4.0, 0.60, 0.65, 0.70, 0.75).goes_on(leader, 1.0)  # a larger gamma wants no larger lam
-
-
-def test_small_gammas_go_on_to_large_lams_where_a_stage_has_rows_enough() -> None:
-    X, y = noisy(400)
-    stage = cross_validation(np.arange(400), StratifiedKFold(4), y, None, 400)
-    settings = [Setting(gamma, True, 0.6, 10.0 * 4**k) for gamma in (0.125, 2.0) for k in range(8)]
-    few, enough = (
-        evaluate(field(X, y), replace(stage, share=share), settings, 0.0, whole=False)
-        for share in (0.05, 1.0)
-    )
-    small = [[trial.score for trial in trials if trial.setting.gamma == 0.125] for trials in (few, enough)]
-    assert len(small[0]) == AT_ONCE < len(small[1])
-    assert max(small[1]) > max(small[0])  # what it came to
 
 
 def trials_of(scores: Any, error: float = 0.01, theta: float = 0.6) -> list[Trial]:

@@ -1,10 +1,7 @@
 """Settings on the folds of a stage, wave by wave: the smaller lams of every gamma first.
 
 The largest lams take most of the time, and few gammas want them. So a gamma goes on to the next lam only if
-its scores have not turned down along lam, and if it is not too far behind another gamma. A smaller gamma is
-always behind at the same lam, for it wants a larger one: good settings lie on a ridge along which lam gamma^2
-hardly changes (the part of second order of exp(-gamma d^2) weighs gamma^2). So what a larger gamma had there
-is what it is held against.
+its scores have not turned down along lam, and if it is not too far behind another gamma.
 """
 
 from __future__ import annotations
@@ -31,10 +28,6 @@ MATRIX_BYTES = 96 << 20
 
 AT_ONCE = 4  # lams of the coarse grid before the first look whether scores have turned
 TURNED = 0.5  # of a standard error, below the best of the same gamma
-RIDGE = 2.0  # lam gamma^RIDGE is what good settings have in common
-# Of all rows, at least: on fewer of them a smooth function looks better than it will be on all, which can
-# bear a larger gamma, and later stages pay for the way back (ijcnn1, 113,352 rows: a quarter more time).
-ENOUGH = 0.1
 
 
 @dataclass
@@ -49,27 +42,17 @@ class Ladder:
     def gamma(self) -> float:
         return self.settings[0].gamma
 
-    def up_to(self, lam: float) -> Trial | None:
-        """The one with the highest score, of those whose lam is no larger; None if there is none."""
-        return _best([trial for trial in self.found if trial.setting.lam <= lam * (1 + 1e-9)])
-
-    def goes_on(self, leader: Ladder | None, behind: float, ridge: float = RIDGE) -> bool:
-        """Whether the next lam is worth its time.
-
-        `leader` is the ladder that has the highest score of all; `behind` as of a `Target`; settings that are
-        held against each other have lam gamma^ridge in common.
-        """
+    def goes_on(self, best: Trial | None, behind: float) -> bool:
+        """Whether the next lam is worth its time; `behind` as of a `Target`."""
         if len(self.found) == len(self.settings):
             return False
-        if leader is None or not self.found:
+        if best is None or not self.found:
             return True
         last, own = self.found[-1], max(self.found, key=lambda trial: trial.score)
         if np.isinf(behind):
             return not last.score < own.score - TURNED * last.error  # nan is not
-        if last.score < own.score - TURNED * _error_between(own, last):
-            return False
-        there = leader.up_to(last.setting.lam * min(1.0, self.gamma / leader.gamma) ** ridge)
-        return there is None or not last.score < there.score - behind * _error_between(there, last)
+        turned = last.score < own.score - TURNED * _error_between(own, last)
+        return not (turned or last.score < best.score - behind * _error_between(best, last))
 
     def next(self, count: int) -> list[Setting]:
         return self.settings[len(self.found) : len(self.found) + count]
@@ -95,16 +78,14 @@ def evaluate(
     held = sum(len(fold.held) for fold in stage.all_folds)
     keep = 4 * held * field.target.n_outputs * len(ordered) <= KEPT_BYTES
     waves = _Waves(field, samples, exponent, number)
-    leader: Ladder | None = None
-    ridge = RIDGE if stage.share >= ENOUGH else 0.0
+    best: Trial | None = None
     count = max(len(ladder.settings) for ladder in ladders) if whole else AT_ONCE
-    while going := [ladder for ladder in ladders if ladder.goes_on(leader, field.target.behind, ridge)]:
+    while going := [ladder for ladder in ladders if ladder.goes_on(best, field.target.behind)]:
         waves.run(going, count)
         if not keep:
             for ladder in going:
                 ladder.found = [replace(trial, decisions=None) for trial in ladder.found]
         best = _best([trial for ladder in ladders for trial in ladder.found])
-        leader = next((ladder for ladder in ladders if best in ladder.found), None)
         count = 1
     return [trial for ladder in ladders for trial in ladder.found]
 
