@@ -49,3 +49,13 @@ def test_who_asks_for_more_digits_than_two_bytes_have_gets_them() -> None:
     X, y = noisy(ROWS)
     machine = ODMClassifier(gamma=0.5, solver="newton", tol=1e-9).fit(X, y)
     assert machine.dual_gap_ <= 1e-9
+
+
+def test_a_cache_that_is_too_small_for_floats_holds_all_values() -> None:
+    X, y = noisy(ROWS)
+    megabytes = 4e-6 * ROWS**2 / 2  # of one triangle
+    large, small = (
+        ODMClassifier(**WIDE, cache_size=size).fit(X, y).n_kernel_evaluations_
+        for size in (1000.0, 0.65 * megabytes)
+    )
+    assert small == large  # none was computed twice
