@@ -24,11 +24,7 @@ constexpr int kMostThreads = 1024;
 // work so often that waking up would take longer than the work.
 template <class Condition>
 void spin_until(const Condition& condition) {
-    for (int k = 0; k < 2000 && !condition(); ++k) {
-#if defined(__x86_64__) || defined(__i386__)
-        __builtin_ia32_pause();
-#endif
-    }
+    for (int k = 0; k < 2000 && !condition(); ++k) pause_briefly();
 }
 
 long long now_ns() { return std::chrono::steady_clock::now().time_since_epoch().count(); }

@@ -17,6 +17,13 @@ struct Interrupted : std::runtime_error {
     Interrupted() : std::runtime_error("interrupted") {}
 };
 
+// What a thread does that looks at a condition again and again.
+inline void pause_briefly() {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#endif
+}
+
 // How a caller watches and stops long work. `poll` runs on the thread that called the core, some twenty times
 // a second at most, while that thread works and while it waits for the others; it may throw. `stop` may be
 // set from any thread.

@@ -12,8 +12,8 @@ void Momentum::go_on(Machine& machine, const OdmLoss& loss, HeldBias* bias) {
             x[i] = machine.a[i] + way_a_[i];
             fx[i] = machine.f[i] + way_f_[i];
         }
-        const double step =
-            line_search(machine, x, fx, loss, true, bias ? bias->scale() : 0.0, bias ? bias->raise() : 0.0);
+        const double step = line_search(machine, x, fx, loss, true, bias ? bias->scale() : 0.0,
+                                        bias ? bias->raise() : 0.0, &threads_);
         for (std::size_t i = 0; i < n; ++i) {
             machine.a[i] += step * way_a_[i];
             machine.f[i] += step * way_f_[i];

@@ -12,10 +12,13 @@ namespace sodm {
 // third of the passes are enough then, where they are many.
 class Momentum {
   public:
+    explicit Momentum(Threads& threads) : threads_(threads) {}
+
     // Before a pass; `bias` as for the pass.
     void go_on(Machine& machine, const OdmLoss& loss, HeldBias* bias);
 
   private:
+    Threads& threads_;
     Values a_, f_;          // where the last pass began
     Values way_a_, way_f_;  // from the beginning of the one before
 };

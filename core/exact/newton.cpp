@@ -374,7 +374,7 @@ class Newton {
                 if (local_ && !machine.guessed) descend(matrix, machine, loss, enough, m);
                 for (int pass = policy.passes(machine); pass > 0 && !policy.finished(machine); --pass) {
                     matrix.relax(machine, loss, shift_);
-                    machine.assess(loss);
+                    machine.assess(loss, &threads_);
                 }
                 if (!policy.finished(machine)) steps.push_back(policy.propose(machine));
             }
@@ -452,12 +452,12 @@ class Newton {
         if (source_.far_value() > 0) bias.emplace(source_.far_value(), machine);
         ++machine.iterations;  // together they count as a step
         ++total_iterations_;
-        Momentum momentum;
+        Momentum momentum(threads_);
         int since = 0;  // the pass with which this look began
         for (int pass = 1; pass <= kMostPasses && !goal.finished(machine); ++pass) {
             momentum.go_on(machine, loss, bias ? &*bias : nullptr);
             matrix.relax(machine, loss, shift_, bias ? &*bias : nullptr);
-            machine.assess(loss);
+            machine.assess(loss, &threads_);
             if (options_.progress)
                 options_.progress(Progress{"newton", m, total_iterations_, machine.gap, machine.violation});
             if (bias && bias->follow(machine, loss)) {

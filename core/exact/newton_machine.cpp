@@ -4,22 +4,43 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "base/ordered_sum.hpp"
+
 namespace sodm {
 
-void Machine::assess(const OdmLoss& loss) {
-    double reg = 0, primal = 0, conjugate = 0;
-    violation = 0;
-    for (std::size_t i = 0; i < size(); ++i) {
-        const double m = y[i] * f[i], g = y[i] * a[i];
-        reg += a[i] * f[i];
-        primal += loss.primal(m, s[i]);
-        conjugate += loss.dual(g, s[i]);
-        violation = std::max(violation, loss.violation(m, g, s[i], q[i]));
-    }
+namespace {
+
+struct Objectives {
+    double reg = 0, primal = 0, conjugate = 0, violation = 0;
     double of_base = 0;  // o'g, which `reg` has beside g'Qg
-    for (std::size_t i = 0; i < base.size(); ++i) of_base += a[i] * base[i];
-    objective = (reg - of_base) / 2 + primal;
-    dual = (reg + of_base) / 2 + conjugate;
+
+    void operator+=(const Objectives& other) {
+        reg += other.reg;
+        primal += other.primal;
+        conjugate += other.conjugate;
+        violation = std::max(violation, other.violation);
+        of_base += other.of_base;
+    }
+};
+
+}  // namespace
+
+void Machine::assess(const OdmLoss& loss, Threads* threads) {
+    const auto sums = ordered_sum<Objectives>(threads, size(), [&](std::size_t first, std::size_t last) {
+        Objectives here;
+        for (std::size_t i = first; i < last; ++i) {
+            const double m = y[i] * f[i], g = y[i] * a[i];
+            here.reg += a[i] * f[i];
+            here.primal += loss.primal(m, s[i]);
+            here.conjugate += loss.dual(g, s[i]);
+            here.violation = std::max(here.violation, loss.violation(m, g, s[i], q[i]));
+            here.of_base += a[i] * base_at(i);
+        }
+        return here;
+    });
+    violation = sums.violation;
+    objective = (sums.reg - sums.of_base) / 2 + sums.primal;
+    dual = (sums.reg + sums.of_base) / 2 + sums.conjugate;
     absolute_gap = objective + dual;
     gap = absolute_gap / std::max(std::fabs(objective), 1e-300);
     if (!std::isfinite(objective)) throw std::invalid_argument(kNotFinite);
@@ -63,7 +84,7 @@ double find_step(const Slope& slope, double limit) {
 }  // namespace
 
 double line_search(const Machine& machine, const Values& x, const Values& fx, const OdmLoss& loss,
-                   bool on_dual, double constant, double raise) {
+                   bool on_dual, double constant, double raise, Threads* threads) {
     const std::size_t n = machine.size();
     Values da(n), df(n);
     double linear = 0, quadratic = 0, sum_da = 0;
@@ -79,25 +100,31 @@ double line_search(const Machine& machine, const Values& x, const Values& fx, co
     if (on_dual)
         return find_step(
             [&](double step) {
-                double sum = linear + step * quadratic;
-                for (std::size_t i = 0; i < n; ++i)
-                    if (da[i] != 0) {
-                        // At step 0 a coefficient that is zero has the slope of the side it is going to.
-                        const double to = machine.y[i] * (machine.a[i] + step * da[i]),
-                                     way = machine.y[i] * da[i];
-                        sum += way * loss.dual_slope(to == 0 ? 1e-300 * way : to, machine.s[i]);
-                    }
-                return sum;
+                const auto part = [&](std::size_t first, std::size_t last) {
+                    double sum = 0;
+                    for (std::size_t i = first; i < last; ++i)
+                        if (da[i] != 0) {
+                            // At step 0 a coefficient that is zero has the slope of the side it is going to.
+                            const double to = machine.y[i] * (machine.a[i] + step * da[i]),
+                                         way = machine.y[i] * da[i];
+                            sum += way * loss.dual_slope(to == 0 ? 1e-300 * way : to, machine.s[i]);
+                        }
+                    return sum;
+                };
+                return linear + step * quadratic + ordered_sum<double>(threads, n, part);
             },
             2.0);
     for (std::size_t i = 0; i < machine.base.size(); ++i) linear -= da[i] * machine.base[i];
     return find_step(
         [&](double step) {
-            double sum = linear + step * quadratic;
-            for (std::size_t i = 0; i < n; ++i)
-                sum += machine.y[i] * df[i] *
-                       loss.slope(machine.y[i] * (machine.f[i] + step * df[i]), machine.s[i]);
-            return sum;
+            const auto part = [&](std::size_t first, std::size_t last) {
+                double sum = 0;
+                for (std::size_t i = first; i < last; ++i)
+                    sum += machine.y[i] * df[i] *
+                           loss.slope(machine.y[i] * (machine.f[i] + step * df[i]), machine.s[i]);
+                return sum;
+            };
+            return linear + step * quadratic + ordered_sum<double>(threads, n, part);
         },
         8.0);
 }
@@ -107,6 +134,7 @@ bool relax_block(Machine& machine, const OdmLoss& loss, double shift, Index firs
                  Index stride, int sweeps, U* change, double constant, double raise) {
     Values f(machine.f.begin() + first, machine.f.begin() + first + count);
     for (double& value : f) value += raise;
+    double sum = 0;  // of all steps
     bool moved = false;
     const SimdOps<T>& ops = simd<T>();
     double first_sweep = 0;
@@ -124,12 +152,16 @@ bool relax_block(Machine& machine, const OdmLoss& loss, double shift, Index firs
             const T* row = block + r * stride;
             ops.add_scaled(row, step, f.data(), count);
             f[static_cast<std::size_t>(r)] += shift * step;
+            sum += step;
             largest = std::max(largest, std::fabs(step) * q);
             moved = true;
         }
         if (sweep == 0) first_sweep = largest;
         if (largest < 1e-3 || largest < 0.1 * first_sweep) break;
     }
+    if (moved)
+        std::transform(f.begin(), f.end(), machine.f.begin() + first,
+                       [&](double value) { return value - raise + constant * sum; });
     return moved;
 }
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/loss.hpp"
+#include "base/parallel.hpp"
 #include "kernel/kernel_source.hpp"
 
 namespace sodm {
@@ -36,19 +37,19 @@ struct Machine {
         for (std::size_t i = 0; i < base.size(); ++i) values[i] += base[i];
     }
 
-    // Sets the objectives, the gap and the violation.
-    void assess(const OdmLoss& loss);
+    // Sets the objectives, the gap and the violation; the same by one thread and by many.
+    void assess(const OdmLoss& loss, Threads* threads = nullptr);
 };
 
 // How far to go from a, f towards x, fx: the minimiser of the primal or of the dual on that line. Both are
 // convex and piecewise quadratic there. On the dual the kernel may be taken without a `constant` that f is
 // made with, f being raised by `raise` instead (see HeldBias).
 double line_search(const Machine& machine, const Values& x, const Values& fx, const OdmLoss& loss,
-                   bool on_dual, double constant = 0, double raise = 0);
+                   bool on_dual, double constant = 0, double raise = 0, Threads* threads = nullptr);
 
 // Exact coordinate steps among the rows first..first+count-1, on their block of kernel values, from what f is
 // there plus `raise`. A constant that the diagonal q has and the block has not is `constant`. Returns whether
-// anything moved; change[r] is by how much a moved.
+// anything moved; change[r] is by how much a moved, and f of these rows is brought up to date.
 template <class T, class U>
 bool relax_block(Machine& machine, const OdmLoss& loss, double shift, Index first, int count, const T* block,
                  Index stride, int sweeps, U* change, double constant = 0, double raise = 0);

@@ -404,7 +404,6 @@ void IterativeMatrix<T>::relax(Machine& machine, const OdmLoss& loss, double shi
         } else {
             relax_block(machine, loss, shift, first, count, block, kTile, kSweeps, change);
         }
-        for (int r = 0; r < count; ++r) machine.f[at(first + r)] += shift * static_cast<double>(change[r]);
     });
 }
 

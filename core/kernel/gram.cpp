@@ -11,8 +11,6 @@
 namespace sodm {
 
 namespace {
-constexpr std::size_t kTileValues = static_cast<std::size_t>(kTile) * kTile;
-
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 }  // namespace
 
@@ -356,105 +354,6 @@ void GramMatrix<T>::copy(const std::vector<Index>& rows, const std::vector<Index
                 }
         }
     });
-}
-
-// A block's turn needs what the blocks before it have changed, and they need what it has changed when theirs
-// comes again. Both are products with the tiles of its own tile row, which so comes from memory once in a
-// pass: the changes of the others are brought to it, it is solved, and its own are given to them while the
-// tiles are near. A block is solved on one thread; meanwhile the others give what the block before it has
-// changed, and bring to the next one what is known by then, all but the changes of the block being solved.
-template <class T>
-void GramMatrix<T>::relax(double* f, const BlockStep& solve) {
-    constexpr std::size_t kGroup = 2;  // tiles of a task: enough work to be worth handing out
-    const Index tiles = tile_rows();
-    const Subset all{rows_.data(), size()};
-    const TileProducts<T> products(packing_);
-    look_at_all();
-    Buffer<T> change(at(tiles) * kTile), diagonal;
-    std::vector<double> brought(at(tiles) * kTile);
-    std::vector<double> total(at(tiles), 0.0);  // of the changes of a block
-    std::vector<double> level(at(tiles), 0.0);  // what all rows of a block get from tiles that are constant
-    std::vector<char> changed(at(tiles), 0);
-    std::vector<Workspace<T>> work(at(threads_.count()));
-    const auto tile_of = [&](Index i, Index j, Workspace<T>& w) -> TileValues<T> {
-        if (i < stored_) return tiles_[at(i)].kept[at(j)];
-        w.tile.resize(kTileValues);
-        source_.load_columns(all, i * kTile, height(i), w);
-        evaluate_tile(j, w, w.tile.data());
-        return as_kept(j, i, w);
-    };
-    const auto give = [&](Index i, Index j, Workspace<T>& w) {
-        alignas(64) T sum[kTile] = {};
-        products.over_columns(tile_of(i, j, w), height(j), lanes_for<T>(height(i)), change.data() + i * kTile,
-                              sum);
-        for (int c = 0; c < height(j); ++c) f[j * kTile + c] += static_cast<double>(sum[c]);
-    };
-    const auto bring = [&](Index i, Index j, double* out, Workspace<T>& w) {
-        alignas(64) T sum[kTile] = {};
-        products.over_rows(tile_of(i, j, w), height(j), lanes_for<T>(height(i)), change.data() + j * kTile,
-                           sum);
-        std::transform(sum, sum + kTile, out, [](T value) { return static_cast<double>(value); });
-    };
-    const auto raise = [&](Index i, double by) {
-        for (int c = 0; c < height(i); ++c) f[i * kTile + c] += by;
-    };
-    const auto solve_block = [&](Index i, Workspace<T>& w) {
-        const T* block = diagonal_tile(i, w, diagonal);
-        T* moved = change.data() + i * kTile;
-        std::fill(moved, moved + kTile, T(0));
-        solve(i * kTile, height(i), block, moved);
-        for (int c = 0; c < kTile; ++c) total[at(i)] += static_cast<double>(moved[c]);
-        changed[at(i)] = std::any_of(moved, moved + kTile, [](T c) { return c != 0; });
-        if (!changed[at(i)]) return;
-        alignas(64) T sum[kTile] = {};
-        simd<T>().add_rows(block, kTile, height(i), lanes_for<T>(height(i)), moved, sum);
-        for (int c = 0; c < height(i); ++c) f[i * kTile + c] += static_cast<double>(sum[c]);
-    };
-    // The blocks before `end` whose tiles with block i are not constant; all, or those that have changed.
-    const auto seen = [&](Index i, Index end, bool only_changed) {
-        std::vector<Index> found;
-        for (Index j = 0; j < end; ++j)
-            if (!tiles_[at(i)].constant[at(j)] && (changed[at(j)] || !only_changed)) found.push_back(j);
-        return found;
-    };
-    const auto groups = [](const std::vector<Index>& list) { return (list.size() + kGroup - 1) / kGroup; };
-    std::vector<Index> wanted;  // whose changes have been brought to this block
-    for (Index i = 0; i < tiles; ++i) {
-        const TileRow& row = tiles_[at(i)];
-        if (i > 0 && changed[at(i - 1)] && !row.constant[at(i - 1)]) {
-            bring(i, i - 1, brought.data() + wanted.size() * kTile, work[0]);
-            wanted.push_back(i - 1);
-        }
-        for (std::size_t k = 0; k < wanted.size(); ++k)
-            for (int c = 0; c < height(i); ++c) f[i * kTile + c] += brought[k * kTile + at(c)];
-        double from_constant = 0;
-        for (Index j = 0; j < i; ++j)
-            if (row.constant[at(j)]) from_constant += static_cast<double>(row.value[at(j)]) * total[at(j)];
-        raise(i, from_constant);
-        std::vector<Index> given;  // whom the last block gives to
-        if (i > 0 && changed[at(i - 1)]) given = seen(i - 1, i - 1, false);
-        wanted = i + 1 < tiles ? seen(i + 1, i, true) : std::vector<Index>();
-        threads_.run(1 + groups(given) + groups(wanted), [&](std::size_t task, int worker) {
-            Workspace<T>& w = work[at(worker)];
-            if (task == 0) return solve_block(i, w);
-            const bool gives = task <= groups(given);
-            const std::vector<Index>& list = gives ? given : wanted;
-            const std::size_t group = task - 1 - (gives ? 0 : groups(given));
-            for (std::size_t k = group * kGroup; k < std::min(list.size(), (group + 1) * kGroup); ++k)
-                if (gives)
-                    give(i - 1, list[k], w);
-                else
-                    bring(i + 1, list[k], brought.data() + k * kTile, w);
-        });
-        for (Index j = 0; j < i; ++j)
-            if (row.constant[at(j)]) level[at(j)] += static_cast<double>(row.value[at(j)]) * total[at(i)];
-    }
-    if (tiles > 0 && changed[at(tiles - 1)]) {
-        const std::vector<Index> given = seen(tiles - 1, tiles - 1, false);
-        threads_.run(given.size(),
-                     [&](std::size_t k, int worker) { give(tiles - 1, given[k], work[at(worker)]); });
-    }
-    for (Index j = 0; j < tiles; ++j) raise(j, level[at(j)]);
 }
 
 template class GramMatrix<float>;

@@ -50,12 +50,16 @@ class GramMatrix {
               Index stride) const;
 
     // One pass of block coordinate steps: for each block of kTile rows in turn, solve(first, count, diagonal
-    // block (row stride kTile), change) looks at f there, changes what it wants and returns in `change` how
-    // much each coefficient moved; f (of all rows) is then brought up to date.
+    // block (row stride kTile), change) looks at f there, changes what it wants, brings f of the block up to
+    // date and returns in `change` how much each coefficient moved; f of the others is then brought up to
+    // date too. gram_relax.cpp.
     using BlockStep = std::function<void(Index first, int count, const T* block, T* change)>;
     void relax(double* f, const BlockStep& solve);
 
   private:
+    static constexpr std::size_t kTileValues = static_cast<std::size_t>(kTile) * kTile;
+    class Pass;  // of block coordinate steps
+
     // The tiles (j, i), j <= i, of tile row i: k(rows of j, columns of i).
     struct TileRow {
         std::vector<TileValues<T>> kept;  // tile j, if it is stored

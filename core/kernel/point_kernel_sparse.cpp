@@ -54,16 +54,28 @@ void PointKernel<T>::gather_sparse_rows(Subset rows, Index first, int count, Wor
     work.row_value.resize(entries);
     work.row_feature.resize(entries);
     work.row_ptr.assign(1, 0);
+    if (!renumbers()) {  // as they are
+        std::size_t at = 0;
+        for (int r = 0; r < count; ++r) {
+            const auto i = static_cast<std::size_t>(rows[first + r]);
+            const auto begin = static_cast<std::size_t>(x_.ptr[i]),
+                       size = static_cast<std::size_t>(x_.ptr[i + 1]) - begin;
+            std::copy_n(x_.feature.data() + begin, size, work.row_feature.data() + at);
+            std::copy_n(x_.value.data() + begin, size, work.row_value.data() + at);
+            at += size;
+            work.row_ptr.push_back(static_cast<std::int64_t>(at));
+        }
+        return;
+    }
     // Only products vanish with the column's value; differences need every feature of the row.
-    const bool leave_out = renumbers() && x_.layout.pairing == Pairing::product;
+    const bool leave_out = x_.layout.pairing == Pairing::product;
     std::size_t at = 0;
     for (int r = 0; r < count; ++r) {
         const auto i = static_cast<std::size_t>(rows[first + r]);
         const auto begin = static_cast<std::size_t>(x_.ptr[i]), end = static_cast<std::size_t>(x_.ptr[i + 1]);
         std::size_t next[2] = {at, at + 1};  // places of the first sum and of the second alternate
         for (std::size_t e = begin; e < end; ++e) {
-            std::int32_t f = x_.feature[e];
-            if (renumbers()) f = work.slot_of_feature[static_cast<std::size_t>(f)];
+            const std::int32_t f = work.slot_of_feature[static_cast<std::size_t>(x_.feature[e])];
             if (leave_out && f == 0) continue;
             std::size_t& place = next[(e - begin) & 1];
             work.row_feature[place] = f;

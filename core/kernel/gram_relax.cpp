@@ -1,0 +1,216 @@
+// Passes of block coordinate steps over the tiles of a Gram matrix.
+//
+// A block's turn needs what the blocks before it have changed, and they need what it has changed when theirs
+// comes again. Both are products with the tiles of its own tile row, which so comes from memory once in a
+// pass:
+//
+//   bring  what blocks before it have changed, to block i: all but the last of them, whose turn is not over;
+//   solve  block i, on one thread, after what block i - 1 has changed is brought too;
+//   give   what block i has changed to the blocks before it, while the tiles are near.
+//
+// These are tasks in a list that threads take one by one, each waiting for no more than what it needs:
+//
+//   solve(0) bring(1)   solve(1) bring(2) give(0)   ...   solve(i) bring(i + 1) give(i - 1)   ...
+//
+// So a thread that has nothing left to bring or give goes on to the next block and waits there for the last
+// one, and nobody waits for the end of a turn. What a task waits for stands before it in the list. Sums are
+// made in the order of the blocks, by whichever thread: the number of threads changes nothing.
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <thread>
+
+#include "kernel/gram.hpp"
+
+namespace sodm {
+
+namespace {
+constexpr std::size_t kGroup = 2;         // tiles of a task: enough work to be worth handing out
+constexpr int kSpins = 64, kLooks = 200;  // before a thread looks whether it is to stop; then gives way
+
+std::size_t at(Index i) { return static_cast<std::size_t>(i); }
+}  // namespace
+
+template <class T>
+class GramMatrix<T>::Pass {
+  public:
+    Pass(GramMatrix& gram, double* f, const BlockStep& solve)
+        : gram_(gram),
+          f_(f),
+          solve_(solve),
+          products_(gram.packing_),
+          tiles_(gram.tile_rows()),
+          change_(at(tiles_) * kTile),
+          total_(at(tiles_), 0.0),
+          changed_(at(tiles_), 0),
+          seen_(at(tiles_)),
+          to_bring_(new std::atomic<int>[at(tiles_)]),
+          to_give_(new std::atomic<int>[at(tiles_)]),
+          work_(at(gram.threads_.count())) {
+        for (Index i = 0; i < tiles_; ++i) {
+            for (Index j = 0; j < i; ++j)
+                if (!gram_.tiles_[at(i)].constant[at(j)]) seen_[at(i)].push_back(j);
+            to_bring_[at(i)] = to_give_[at(i)] = 0;
+        }
+        for (std::vector<double>& brought : brought_) brought.resize(at(tiles_) * kTile);
+        list_tasks();
+    }
+
+    void run() {
+        gram_.threads_.run(tasks_.size(), [&](std::size_t k, int worker) {
+            const Task& task = tasks_[k];
+            switch (task.what) {
+                case Task::solve:
+                    return solve(task.block, worker);
+                case Task::bring:
+                    return bring(task, worker);
+                case Task::give:
+                    return give(task, worker);
+            }
+        });
+        for (Index j = 0; j < tiles_; ++j) {
+            double level = 0;  // what all rows of a block get from tiles that are constant
+            for (Index i = j + 1; i < tiles_; ++i)
+                if (is_constant(i, j)) level += value(i, j) * total_[at(i)];
+            raise(j, level);
+        }
+    }
+
+  private:
+    // One block's turn, or what some of the blocks that it sees, seen_[block][first..last-1], are to it.
+    struct Task {
+        enum What { solve, bring, give } what;
+        Index block;
+        std::size_t first, last;
+    };
+
+    void list_tasks() {
+        for (Index turn = 0; turn <= tiles_; ++turn) {
+            if (turn < tiles_) tasks_.push_back({Task::solve, turn, 0, 0});
+            if (turn + 1 < tiles_) list(Task::bring, turn + 1, early(turn + 1), to_bring_[at(turn + 1)]);
+            if (turn > 0) list(Task::give, turn - 1, seen_[at(turn - 1)].size(), to_give_[at(turn - 1)]);
+        }
+    }
+    void list(typename Task::What what, Index block, std::size_t count, std::atomic<int>& tasks) {
+        for (std::size_t k = 0; k < count; k += kGroup, ++tasks)
+            tasks_.push_back({what, block, k, std::min(count, k + kGroup)});
+    }
+    // How many of the blocks that a block sees come before the last one.
+    std::size_t early(Index block) const {
+        const std::vector<Index>& seen = seen_[at(block)];
+        return seen.size() - (!seen.empty() && seen.back() == block - 1 ? 1 : 0);
+    }
+
+    template <class Condition>
+    void wait(int worker, const Condition& condition) const {
+        for (int looks = 0; !condition(); ++looks) {
+            for (int k = 0; k < kSpins && !condition(); ++k) pause_briefly();
+            gram_.threads_.check(worker);
+            if (looks > kLooks) std::this_thread::yield();
+        }
+    }
+    void wait_until_solved(int worker, Index blocks) const {
+        wait(worker, [&] { return solved_.load(std::memory_order_acquire) >= blocks; });
+    }
+    void wait_until_done(int worker, const std::atomic<int>& tasks) const {
+        wait(worker, [&] { return tasks.load(std::memory_order_acquire) == 0; });
+    }
+
+    void solve(Index i, int worker) {
+        wait_until_solved(worker, i);
+        wait_until_done(worker, to_bring_[at(i)]);
+        Workspace<T>& work = work_[at(worker)];
+        const std::vector<Index>& seen = seen_[at(i)];
+        for (std::size_t k = early(i); k < seen.size(); ++k)
+            if (changed_[at(seen[k])]) bring_one(i, k, work);
+        for (std::size_t k = 0; k < seen.size(); ++k)
+            if (changed_[at(seen[k])])
+                for (int c = 0; c < gram_.height(i); ++c) f_[i * kTile + c] += brought(i, k)[c];
+        double from_constant = 0;
+        for (Index j = 0; j < i; ++j)
+            if (is_constant(i, j)) from_constant += value(i, j) * total_[at(j)];
+        raise(i, from_constant);
+
+        const T* block = gram_.diagonal_tile(i, work, diagonal_);
+        T* moved = change_.data() + i * kTile;
+        std::fill(moved, moved + kTile, T(0));
+        solve_(i * kTile, gram_.height(i), block, moved);
+        for (int c = 0; c < kTile; ++c) total_[at(i)] += static_cast<double>(moved[c]);
+        changed_[at(i)] = std::any_of(moved, moved + kTile, [](T c) { return c != 0; });
+        solved_.store(i + 1, std::memory_order_release);
+    }
+
+    void bring(const Task& task, int worker) {
+        wait_until_solved(worker, task.block - 1);
+        for (std::size_t k = task.first; k < task.last; ++k)
+            if (changed_[at(seen_[at(task.block)][k])]) bring_one(task.block, k, work_[at(worker)]);
+        to_bring_[at(task.block)].fetch_sub(1, std::memory_order_release);
+    }
+    void bring_one(Index i, std::size_t k, Workspace<T>& work) {
+        const Index j = seen_[at(i)][k];
+        alignas(64) T sum[kTile] = {};
+        products_.over_rows(tile(i, j, work), gram_.height(j), lanes_for<T>(gram_.height(i)),
+                            change_.data() + j * kTile, sum);
+        std::transform(sum, sum + kTile, brought(i, k), [](T v) { return static_cast<double>(v); });
+    }
+
+    void give(const Task& task, int worker) {
+        const Index i = task.block;
+        wait_until_solved(worker, i + 1);
+        if (i > 0) wait_until_done(worker, to_give_[at(i - 1)]);  // blocks get it in this order
+        for (std::size_t k = task.first; k < task.last && changed_[at(i)]; ++k) {
+            const Index j = seen_[at(i)][k];
+            alignas(64) T sum[kTile] = {};
+            products_.over_columns(tile(i, j, work_[at(worker)]), gram_.height(j),
+                                   lanes_for<T>(gram_.height(i)), change_.data() + i * kTile, sum);
+            add(j, sum);
+        }
+        to_give_[at(i)].fetch_sub(1, std::memory_order_release);
+    }
+
+    TileValues<T> tile(Index i, Index j, Workspace<T>& work) const {
+        if (i < gram_.stored_) return gram_.tiles_[at(i)].kept[at(j)];
+        work.tile.resize(kTileValues);
+        gram_.source_.load_columns(Subset{gram_.rows_.data(), gram_.size()}, i * kTile, gram_.height(i),
+                                   work);
+        gram_.evaluate_tile(j, work, work.tile.data());
+        return gram_.as_kept(j, i, work);
+    }
+    bool is_constant(Index i, Index j) const { return gram_.tiles_[at(i)].constant[at(j)] != 0; }
+    double value(Index i, Index j) const { return static_cast<double>(gram_.tiles_[at(i)].value[at(j)]); }
+    void raise(Index i, double by) {
+        for (int c = 0; c < gram_.height(i); ++c) f_[i * kTile + c] += by;
+    }
+    void add(Index i, const T* sum) {
+        for (int c = 0; c < gram_.height(i); ++c) f_[i * kTile + c] += static_cast<double>(sum[c]);
+    }
+    // What the k-th block that block i sees has brought to it. Two blocks have room at a time: nothing is
+    // brought to block i + 2 before block i is solved.
+    double* brought(Index i, std::size_t k) { return brought_[at(i % 2)].data() + k * kTile; }
+
+    GramMatrix& gram_;
+    double* f_;
+    const BlockStep& solve_;
+    TileProducts<T> products_;
+    Index tiles_;
+    Buffer<T> change_, diagonal_;
+    std::vector<double> brought_[2];
+    std::vector<double> total_;             // of the changes of a block
+    std::vector<char> changed_;             // whether there are any
+    std::vector<std::vector<Index>> seen_;  // blocks before a block whose tiles with it are not constant
+    std::vector<Task> tasks_;
+    std::atomic<Index> solved_{0};                            // blocks
+    std::unique_ptr<std::atomic<int>[]> to_bring_, to_give_;  // tasks of a block that are left
+    std::vector<Workspace<T>> work_;
+};
+
+template <class T>
+void GramMatrix<T>::relax(double* f, const BlockStep& solve) {
+    look_at_all();
+    Pass(*this, f, solve).run();
+}
+
+template void GramMatrix<float>::relax(double*, const BlockStep&);
+template void GramMatrix<double>::relax(double*, const BlockStep&);
+
+}  // namespace sodm
