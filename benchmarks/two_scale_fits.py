@@ -52,6 +52,7 @@ SETS = {
     "covtype": Case(**COVTYPE, accuracy=0.960, seconds=30.0),
     "covtype-blocks": Case(**COVTYPE, accuracy=0.878, seconds=30.0),
     "covtype-7": Case(**COVTYPE, accuracy=0.955, seconds=60.0),
+    "shells": Case(0.125, 0.64, accuracy=0.97),  # made; the parameters are the defaults
 }
 BLOCK = 2000  # rows that follow each other and stay together where a split must not leak
 RIDGES = (0.0173, 0.06, 0.2, 0.6)  # that cross-validation has to choose from
@@ -61,6 +62,8 @@ def load(name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """X, y and the rows to be decided; at most 20,000 of those."""
     if name == "fashion-mnist":
         return data.fashion_mnist()
+    if name == "shells":
+        return _shells()
     kind = name.split("-")[-1]
     if name == "a9a-official":  # its own test part
         X, y = data.read("a9a")
@@ -81,6 +84,15 @@ def load(name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     else:
         train, test = np.split(rng.permutation(len(y)), [int(0.8 * len(y))])
     return X[train], y[train], X[test][:20_000], y[test][:20_000]
+
+
+def _shells() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Four classes around each other in eight dimensions: smooth, and hard to tell from the rest."""
+    from sklearn.datasets import make_gaussian_quantiles
+
+    X, y = make_gaussian_quantiles(n_samples=60_000, n_features=8, n_classes=4, random_state=0)
+    train, test = np.split(np.random.default_rng(0).permutation(len(y)), [48_000])
+    return X[train], y[train], X[test], y[test]
 
 
 def settings(name: str, n: int, ridge: float | None = None) -> dict[str, Any]:

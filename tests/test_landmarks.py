@@ -226,7 +226,7 @@ def test_several_classes_weights_an_intercept_and_rows_to_look_at(make: type) ->
     X, y = noisy(11_000, 9, classes=3)
     weights = 1.0 + np.arange(len(X)) % 2
     query, answer = noisy(2000, 10, classes=3)
-    fitted = SODMClassifier(fit_intercept=True, **SETTINGS)
+    fitted = SODMClassifier(fit_intercept=True, multi_class="ovr", **SETTINGS)
     fitted.fit(make(X), y, weights, eval_set=(make(query), answer))
     assert fitted.stop_reason_ == "landmarks"
     assert fitted.history_[0]["accuracy"] == fitted.score(make(query), answer) > 0.5

@@ -587,3 +587,31 @@ def test_what_cannot_be_searched_with_is_told_so(given: Any, fit: Any, message: 
     X, y = noisy(60)
     with pytest.raises(ValueError, match=message):
         ODMClassifierCV(**given).fit(X, y, **fit)
+
+
+def test_a_scalable_machine_of_several_classes_is_searched_in_pairs() -> None:
+    """Where it finds regions, which take each class against the rest, lam grows with the classes, and
+    probabilities are calibrated on decisions of that kind."""
+    rng = np.random.RandomState(0)
+    X = rng.rand(13_000, 2)
+    y = np.floor(12 * X).astype(int).sum(axis=1) % 3
+    model = ODMClassifierCV(gammas=[100.0], refit="scalable", cv=2, random_state=0).fit(
+        X[:12_000], y[:12_000]
+    )
+    assert model.best_estimator_.stop_reason_ == "regions"
+    assert model.best_estimator_.lam == model.best_params_["lam"]
+    tried = model.cv_results_["param_lam"]
+    assert tried[-1] == max(tried) and model.best_score_ == model.cv_results_["mean_test_score"][-1]
+    p = model.predict_proba(X[12_000:])
+    assert_allclose(p.sum(axis=1), 1)
+    assert_array_equal(p.argmax(axis=1), model.predict(X[12_000:]))
+    assert log_loss(y[12_000:], p) < 0.35 and model.score(X[12_000:], y[12_000:]) > 0.93
+
+
+def test_a_scalable_machine_of_smooth_classes_stays_in_pairs() -> None:
+    X = np.random.RandomState(0).randn(12_000, 4)
+    y = np.digitize((X**2).sum(axis=1), [1.92, 3.36, 5.39])
+    model = ODMClassifierCV(gammas=[0.05], refit="scalable", cv=2, random_state=0).fit(X[:10_500], y[:10_500])
+    assert model.best_estimator_._one_against_one
+    assert model.score(X[10_500:], y[10_500:]) > 0.95
+    assert log_loss(y[10_500:], model.predict_proba(X[10_500:])) < 0.2

@@ -257,3 +257,30 @@ def test_the_exact_machine_is_not_far_better(machine: SODMClassifier) -> None:
     X, y = board(4000, 1)
     exact = ODMClassifier(**SETTINGS).fit(*board(6000, 0))
     assert machine.score(X, y) > exact.score(X, y) - 0.01
+
+
+def rings(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Four shells around each other: smooth, and those between others are hard to tell from the rest."""
+    X = np.random.RandomState(seed).randn(n, 4)
+    return X, np.digitize((X**2).sum(axis=1), [1.92, 3.36, 5.39])
+
+
+def test_several_smooth_classes_are_taken_in_pairs() -> None:
+    """Regions, each class against the rest, were 10 points worse on such data, and were taken."""
+    (X, y), (X_test, y_test) = rings(12_000, 0), rings(4_000, 1)
+    machine = SODMClassifier(random_state=0, n_jobs=2).fit(X, y)
+    assert machine.stop_reason_ != "regions" and len(machine.dual_coef_) == 3
+    assert machine.score(X_test, y_test) > ODMClassifier().fit(X, y).score(X_test, y_test) - 0.01
+    assert machine.decision_function(X_test).shape == (4_000, 4)
+    rest = SODMClassifier(random_state=0, n_jobs=2, multi_class="ovr").fit(X, y)
+    assert machine.score(X_test, y_test) > rest.score(X_test, y_test) + 0.01
+
+
+def test_several_intricate_classes_are_taken_in_regions() -> None:
+    X, y = board(12_000, 0, classes=3)
+    machine = SODMClassifier(**SETTINGS).fit(X, y)
+    assert machine.stop_reason_ == "regions" and len(machine.dual_coef_) == 3
+    assert not machine._one_against_one
+    pairs = SODMClassifier(multi_class="ovo", **SETTINGS).fit(X, y)
+    X_test, y_test = board(4_000, 1, classes=3)
+    assert machine.score(X_test, y_test) > pairs.score(X_test, y_test) + 0.005

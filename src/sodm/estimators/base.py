@@ -37,7 +37,6 @@ FEW_VALUES = 2**18  # of X: read before a second thread is awake
 class KernelMachineClassifier(ClassifierMixin, KernelMachine):
     """Base of the classifiers with a kernel: everything but the trainer and its parameters."""
 
-    _auto: Literal["ovo", "ovr"] = "ovo"  # what multi_class="auto" is
     _chooses_lam = True
 
     def __init__(
@@ -114,7 +113,7 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):
                 f"{classes.tolist()[0]!r}."
             )
         weights = weights[kept]
-        pairs = len(classes) > 2 and (self._auto if self.multi_class == "auto" else self.multi_class) == "ovo"
+        pairs = len(classes) > 2 and self.multi_class != "ovr"
         loss = self._loss(float(weights.sum()), 2 if pairs else len(classes))
         weights = weights * class_weights(self.class_weight, classes, codes, weights)[codes]
         rows = self._with_weight(X, kept)

@@ -155,7 +155,7 @@ class KernelMachine(BaseEstimator):
         with make_progress(self.verbose, self.tol) as progress:
             context = self._context(progress.callback, engine, evaluation, problem.rows.shape[0])
             trained = self._trainer().train(problem, context)
-            self._set_fitted(problem, trained, kept)
+            self._set_fitted(trained.problem or problem, trained, kept)
             if progress.callback is not None:
                 progress.done(self._summary(trained.result, time.perf_counter() - began))
         self._warn(trained.result)

@@ -161,7 +161,7 @@ class ODMClassifierCV(ClassifierMixin, KernelSearch):
         own = weights * class_weights(self.class_weight, classes, codes, weights)[codes]
         scorer = self._scorer()
         score = None if scorer is None else score_of(scorer, X, y, classes, score_params)
-        target = ClassTarget(codes, len(classes), own, pairs=not self._is_scalable(len(y)), score=score)
+        target = ClassTarget(codes, len(classes), own, pairs=True, score=score)
         thetas = given("thetas", self.thetas, "in [0, 1)", lambda v: 0 <= v < 1) or (defaults.THETA,)
         intercepts: tuple[bool, ...] = (self.class_weight is None,)
         if isinstance(self.intercepts, str):
@@ -170,7 +170,7 @@ class ODMClassifierCV(ClassifierMixin, KernelSearch):
             intercepts = tuple(dict.fromkeys(bool(v) for v in np.atleast_1d(self.intercepts)))
             if not intercepts:
                 raise ValueError("intercepts must have one value or more, or be 'auto'.")
-        lams = tuple(auto_lam(len(y), target) * k for k in LAMS)
+        lams = tuple(len(y) / 2 * k for k in LAMS)
         grid = self._candidates(X, own, lams, thetas, intercepts)
         self.classes_ = classes
         return Stated(target, codes, lambda theta, lam: make_loss(self.loss, lam, self.upsilon, theta), grid)
@@ -190,17 +190,35 @@ class ODMClassifierCV(ClassifierMixin, KernelSearch):
         shared = self._shared("loss", "class_weight")
         if self._is_scalable(n_rows):
             refine = self.refit == "auto" and seconds is not None
-            return SODMClassifier(**shared, **chosen, multi_class="ovr", time_limit=seconds, refine=refine)
-        return ODMClassifier(**shared, **chosen, multi_class="ovo")
+            return SODMClassifier(**shared, **chosen, time_limit=seconds, refine=refine)
+        return ODMClassifier(**shared, **chosen)
 
     def _is_scalable(self, n_rows: int) -> bool:
-        """Whether the machine for all rows is the scalable one, which takes classes one against the rest."""
+        """Whether the machine for all rows is the scalable one."""
         if self.refit == "auto":
             return self.time_limit is not None or n_rows >= defaults.SCALABLE_FROM
         return self.refit == "scalable"
 
     def _set_fitted(self, field: Field, stages: list[Stage], outcome: Outcome, weights: Array) -> None:
         self._calibrator = _calibrated(field, stages, outcome, weights, self.class_weight is not None)
+
+    def _better_suited(
+        self, field: Field, stages: list[Stage], outcome: Outcome
+    ) -> tuple[Field, Outcome] | None:
+        """Trials are in pairs of classes, and regions take each class against the rest, which asks for a lam
+        that is larger by the number of classes (docs/defaults.md)."""
+        machine, trial = self.best_estimator_, outcome.trial
+        if len(self.classes_) == 2 or machine._one_against_one:
+            return None
+        assert isinstance(field.target, ClassTarget)
+        factor = len(self.classes_) if isinstance(self.lams, str) else 1
+        field = replace(field, target=field.target.against_the_rest(), deadline=None)
+        best = outcome.best.with_lam(factor * outcome.best.lam)
+        if trial is None:
+            return field, replace(outcome, best=best)
+        setting = trial.setting.with_lam(factor * trial.setting.lam)
+        (again,) = evaluate(field, stages[trial.stage], [setting], EXPONENT, trial.stage)
+        return field, replace(outcome, best=best, trial=again, trials=[*outcome.trials, again])
 
     # ---------------------------------------------------------------------------------------- decisions
 
@@ -219,11 +237,6 @@ class ODMClassifierCV(ClassifierMixin, KernelSearch):
         if self.class_weight is None and len(self.classes_) > 2:
             first_is(values, np.searchsorted(self.classes_, self.predict(X)))
         return values
-
-
-def auto_lam(n_rows: int, target: ClassTarget) -> float:
-    """Half the rows; one against the rest, times the classes."""
-    return n_rows / 2 if target.n_classes == 2 or target.pairs else n_rows * target.n_classes / 2
 
 
 def _calibrated(

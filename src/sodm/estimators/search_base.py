@@ -126,6 +126,13 @@ class KernelSearch(BaseEstimator):
     def _chosen(self, best: Setting) -> dict[str, Any]:
         """The parameters that a setting stands for."""
 
+    def _better_suited(
+        self, field: Field, stages: list[Stage], outcome: Outcome
+    ) -> tuple[Field, Outcome] | None:
+        """What the fitted machine turns out to be, one for each class against the rest, may ask for another
+        lam."""
+        return None
+
     def _set_fitted(self, field: Field, stages: list[Stage], outcome: Outcome, weights: Array) -> None:
         """What else a search has found."""
 
@@ -211,6 +218,13 @@ class KernelSearch(BaseEstimator):
             machine = self._machine(self.best_params_, len(kept), left)
             started = time.perf_counter()
             self.best_estimator_ = machine.fit(X, y, sample_weight)
+            other = self._better_suited(field, stages, outcome)
+            if other is not None:
+                field, outcome = other
+                self.best_params_ = self._chosen(outcome.best)
+                if self.best_estimator_.lam != outcome.best.lam:
+                    suited = {"lam": outcome.best.lam, "multi_class": "ovr"}
+                    self.best_estimator_.set_params(**suited).fit(X, y, sample_weight)
             self.refit_time_ = time.perf_counter() - started
             lam = outcome.best.lam
             self._report(f"fitted to {len(kept):,} rows: lam {lam:.4g}, {self.refit_time_:.1f} s")

@@ -141,9 +141,9 @@ class_weight : dict or "balanced", default=None
     Factors on the weights of the rows, by class. "balanced" gives all classes the same total weight.
 multi_class : {"auto", "ovo", "ovr"}, default="auto"
     More than two classes: a machine for each pair of classes, on the rows of these two ("ovo"), or for each
-    class against the rest ("ovr"). "auto" is "ovo"; of `SODMClassifier`, whose regions correct machines of
-    one class against the rest, "ovr". In all of them a row costs the same, so that `lam` means
-    the same: M in the objective is the weight of all rows.
+    class against the rest ("ovr"). "auto" is "ovo"; where `SODMClassifier` finds that regions are the better
+    machine, which correct machines of one class against the rest, "ovr". In all of them a row costs the same,
+    so that `lam` means the same: M in the objective is the weight of all rows.
 decision_function_shape : {"ovr", "ovo"}, default="ovr"
     What `decision_function` gives for more than two classes that were fitted in pairs: "ovr", one column
     per class, the votes for it with margins that break ties; "ovo", one column per pair. `predict` does not

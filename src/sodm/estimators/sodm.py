@@ -92,8 +92,6 @@ class SODMClassifier(PilotedTreeClassifier):
     [8, 4]
     """
 
-    _auto = "ovr"  # regions correct machines of one class against the rest
-
     def __init__(
         self,
         *,
@@ -123,7 +121,9 @@ class SODMClassifier(PilotedTreeClassifier):
                 "use regions=None."
             )
         if self.multi_class == "ovo":
-            raise ValueError("regions correct machines of one class against the rest: use multi_class='ovr'.")
+            raise ValueError(
+                "regions correct machines of one class against the rest: use multi_class='auto' or 'ovr'."
+            )
         if self.refine or self.budget is not None:
             raise ValueError("regions keep a machine each: they take no refine and no budget.")
 
@@ -133,7 +133,9 @@ class SODMClassifier(PilotedTreeClassifier):
         tree = self._tree(system, stop=stop)
         if self.regions is None or (self.regions == "auto" and not self._may_have_regions()):
             return tree
-        return TwoScale(tree, None if self.regions == "auto" else int(self.regions))
+        return TwoScale(
+            tree, None if self.regions == "auto" else int(self.regions), lam_by_classes=self.lam == "auto"
+        )
 
     def _may_have_regions(self) -> bool:
         """Whether "auto" may look for regions: with what they have no answer for, it does not."""

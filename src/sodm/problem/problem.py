@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -58,6 +58,11 @@ class Problem:
     def codes(self) -> NDArray[np.int64]:
         """The number of the class of each row."""
         return class_codes(self.signs, self.pairs)
+
+    def against_the_rest(self, lam: float) -> Problem:
+        """The same classes, each against the rest instead of in pairs."""
+        signs = np.where(self.codes == np.arange(len(self.classes))[:, None], 1.0, -1.0)
+        return replace(self, signs=signs, loss=replace(self.loss, lam=lam), start=None, pairs=False)
 
 
 def class_codes(signs: NDArray[np.float64], pairs: bool) -> NDArray[np.int64]:

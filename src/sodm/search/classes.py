@@ -41,6 +41,10 @@ class ClassTarget:
         self.n_outputs = 1 if n_classes == 2 else len(self.pairs) or n_classes
         self._score = score
 
+    def against_the_rest(self) -> ClassTarget:
+        """The same classes, a machine for each."""
+        return ClassTarget(self.codes, self.n_classes, self.weights, pairs=False, score=self._score)
+
     def tasks(self, rows: Index, train: Index) -> list[Task]:
         """One for each pair, else one for all."""
         codes, weights = self.codes[rows[train]], self.weights[rows[train]]

@@ -35,6 +35,9 @@ class Trained:
         The cluster of each row of the problem.
     machines : LocalMachines or None
         Those of the regions of two scales; their members are rows of the problem by number.
+    problem : Problem or None
+        The one that was solved, where that is another than the one given: classes, each against the rest
+        instead of in pairs.
     """
 
     result: SolveResult
@@ -44,6 +47,7 @@ class Trained:
     regions: Regions | None = None
     region_of_row: NDArray[np.intp] | None = None
     machines: LocalMachines | None = None
+    problem: Problem | None = None
 
 
 class Trainer(Protocol):

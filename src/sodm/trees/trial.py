@@ -7,12 +7,15 @@ parts (where Algorithm 1 begins). Where truth is smooth and noisy regions are th
 Regions and landmarks are two answers to one problem, and are judged by its own loss, row by row. Right and
 wrong tell much less: of the few rows that only one of the two decides right nearly as many speak for
 either. Parts have problems of their own, with another ridge: against these right and wrong have to do.
+
+Several classes stand each against the rest in a region, which has seen few of them, and in pairs in parts,
+where that is much the better machine.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -106,15 +109,11 @@ class Trial:
     """What is tried before regions are solved; nothing of it depends on threads or clocks."""
 
     def __init__(
-        self, problem: Problem, context: Context, engine: Engine, solver: LocalSolver, total: float
+        self, problem: Problem, of_parts: Problem, context: Context, engine: Engine, solver: LocalSolver
     ) -> None:
-        self.problem, self.context, self.engine, self.solver, self.total = (
-            problem,
-            context,
-            engine,
-            solver,
-            total,
-        )
+        self.problem, self.of_parts = problem, of_parts  # that of regions, and of what stands against them
+        self.context, self.engine, self.solver = context, engine, solver
+        self.total = float(problem.weights.sum())
         self.rng = np.random.RandomState(context.seed)
         self.kernel = context.evaluator_here(problem.kernel)
         self.held = np.zeros(0, dtype=np.intp)  # rows that are kept from f0
@@ -127,7 +126,7 @@ class Trial:
             landmarks, w = self.carried
             return Base.of(self.problem, landmarks.rows, landmarks.coefficients(w))
         parts = self._base_rows
-        results = self._map([self._part(rows, None, len(parts)) for rows in parts])
+        results = self._map([self._part(rows, None, len(parts)) for rows in parts], self.solver)
         pieces = []
         for rows, result in zip(parts, results, strict=True):
             used = np.flatnonzero(np.any(result["duals"] != 0, axis=0))
@@ -157,23 +156,33 @@ class Trial:
         """Whether the held-out rows are decided better than by the average of some parts."""
         drawn = self._draw(PARTS, PART_ROWS)
         self._bring(drawn[:FIRST_PARTS] + [rows for rows, _ in _first(regions)])
+        pairs = self.of_parts.pairs
         parts = self._parts(drawn[:FIRST_PARTS])
-        gain, mistakes = self._compare(regions, parts / FIRST_PARTS, self._mistakes, -CLEAR)
+        others = self._mistakes(parts / FIRST_PARTS, pairs)
+        gain, mistakes = self._compare(regions, others, self._mistakes, -CLEAR)
         if WORTH_IT < gain <= CLEAR:  # more of them are a better machine
             parts += self._parts(drawn[FIRST_PARTS:])
-            gain = _gain(mistakes, self._mistakes(parts / PARTS))
+            gain = _gain(mistakes, self._mistakes(parts / PARTS, pairs))
         return gain > WORTH_IT
 
     def _parts(self, drawn: Sequence[Index]) -> Array:
         """The sum of their machines' f at the held-out rows."""
-        tasks = [self._part(rows, None, PARTS, probe=self._probe, **self.base.guess) for rows in drawn]
-        return np.sum([result["decision"] for result in self._map(tasks)], axis=0)
+        problem = self.of_parts
+        guess = {} if problem.pairs else self.base.guess  # f0 has no pairs
+        tasks = [self._part(rows, None, PARTS, probe=self._probe, **guess) for rows in drawn]
+        solver = replace(self.solver, loss=problem.loss, pairs=problem.pairs)
+        self.engine.keep(_table(problem))
+        try:
+            results = self._map(tasks, solver)
+        finally:
+            self.engine.keep(_table(self.problem))
+        return np.sum([result["decision"] for result in results], axis=0)
 
     def _compare(
         self, regions: Sequence[Tried], others: Array | None, judge: Judge, no_hope: float
     ) -> tuple[float, Array]:
-        """How much better regions are than a machine with this f, or than f0 alone, and what a judge says of
-        them; by the first of them if that tells enough."""
+        """How much better regions are than another machine, or than f0 alone, and what a judge says of them,
+        as it has said of the other; by the first of them if that tells enough."""
         f0 = f = np.zeros((len(self.problem.signs), 0))
         gain, own = 0.0, np.zeros(0)
         first = _first(regions)
@@ -181,7 +190,7 @@ class Trial:
             smooth, corrections = self._local(some)
             f0, f = np.hstack([f0, smooth]), np.hstack([f, smooth + corrections])
             own = judge(f)
-            gain = _gain(own, judge(f0 if others is None else others))
+            gain = _gain(own, judge(f0) if others is None else others)
             if gain > CLEAR or gain <= no_hope:
                 break
         return gain, own
@@ -197,7 +206,8 @@ class Trial:
         ]
         f0 = self.base.message["base_rows"], self.base.coefficients
         values = [decide(self.kernel, probe, *f0) for probe in probes]
-        return np.hstack(values), np.hstack([result["decision"] for result in self._map(tasks)])
+        results = self._map(tasks, self.solver)
+        return np.hstack(values), np.hstack([result["decision"] for result in results])
 
     def _bring(self, rows: Sequence[Index]) -> bool:
         """Have these rows at hand, with those of f0 and those held out: from far away they come together."""
@@ -248,11 +258,11 @@ class Trial:
         told = {"represented": represented, "cache_bytes": share, **message}
         return Part(rows, told, min(share, most_needed(len(rows))))
 
-    def _map(self, parts: Sequence[Part]) -> list[Arrays]:
+    def _map(self, parts: Sequence[Part], solver: LocalSolver) -> list[Arrays]:
         if self._bring([part.index for part in parts]):
-            results = self.engine.map_here(self.solver, parts, self.context.stop)
+            results = self.engine.map_here(solver, parts, self.context.stop)
         else:
-            results = self.engine.map(self.solver, parts, None, self.context.stop)
+            results = self.engine.map(solver, parts, None, self.context.stop)
         return [result for result in results if result is not None]
 
     def _losses(self, decision: Array) -> Array:
@@ -260,12 +270,16 @@ class Trial:
         signs = self.problem.signs[:, self.held[: decision.shape[1]]]
         return self.problem.loss.of_rows(signs * decision).sum(axis=0)
 
-    def _mistakes(self, decision: Array) -> Array:
+    def _mistakes(self, decision: Array, pairs: bool = False) -> Array:
         """How wrong the first held-out rows are decided: the class, or the distance from the target."""
         rows = self.held[: decision.shape[1]]
         if self.problem.offset is not None:
             return np.mean((decision - (1 - self.problem.offset[:, rows])) ** 2, axis=0)
-        return (classes_of(decision) != classes_of(self.problem.signs[:, rows])).astype(np.float64)
+        return (classes_of(decision, pairs) != self.problem.codes[rows]).astype(np.float64)
+
+
+def _table(problem: Problem) -> Table:
+    return Table(problem.rows, problem.signs, problem.weights, problem.offset)
 
 
 def _nearest(rows: Index, distance: Array, count: int) -> Index:

@@ -66,10 +66,14 @@ class TwoScale:
         Algorithm 1, for data on which no region does better, and its settings.
     regions : int or None
         So many; None leaves it to a trial whether there are any, and how many.
+    lam_by_classes : bool
+        Whether lam of classes against the rest is that of their pairs times the number of the classes, which
+        is what lam="auto" means, and not the same.
     """
 
     tree: Tree
     regions: int | None
+    lam_by_classes: bool = False
 
     def train(self, problem: Problem, context: Context) -> Trained:
         """Train on the rows of a problem."""
@@ -83,7 +87,13 @@ class _Training:
 
     def __init__(self, machine: TwoScale, problem: Problem, context: Context) -> None:
         self.machine, self.tree = machine, machine.tree
-        self.problem, self.context = problem, context
+        # Regions see few classes each, and take them one against the rest; what is better where regions are
+        # not is one against one.
+        self.given, self.context = problem, context
+        if problem.pairs:
+            factor = len(problem.classes) if machine.lam_by_classes else 1
+            problem = problem.against_the_rest(problem.loss.lam * factor)
+        self.problem = problem
         self.n, self.total = len(problem.weights), float(problem.weights.sum())
         self.began = time.monotonic()
         self.rng = np.random.RandomState(context.seed)
@@ -117,7 +127,7 @@ class _Training:
             if isinstance(choice, Base):
                 return self._correct(choice, ahead, seconds)
         if choice is None:  # parts that look like the whole do as well or better
-            return self.tree.train(problem, self._what_is_left())
+            return self.tree.train(self.given, self._what_is_left())
         span, w = choice
         return span.train(w, self._what_is_left().time_limit, seconds, self.began)
 
@@ -157,7 +167,7 @@ class _Training:
         saved = self.checkpoint.base() if self.checkpoint else None
         if saved is not None:
             return Base.of(self.problem, *saved)
-        trial = Trial(self.problem, self.context, self.engine, self.solver, self.total)
+        trial = Trial(self.problem, self.given, self.context, self.engine, self.solver)
         span = None
         if self.machine.regions is None:
             self._tell("trial", self.n)
@@ -177,7 +187,7 @@ class _Training:
         """What landmarks can tell, if they carry the problem."""
         problem = self.problem
         fits = isinstance(problem.loss, OdmLoss) and problem.offset is None and problem.kernel.definite
-        if not fits:
+        if not fits or self.given.pairs:
             return None
         landmarks = Landmarks.choose(problem, self.context.evaluator_here(problem.kernel), self.context.seed)
         if landmarks is None:
@@ -290,6 +300,7 @@ class _Training:
             history=[record.as_dict()],
             stop_reason=reason,
             machines=machines,
+            problem=problem,
         )
 
     def _record(
