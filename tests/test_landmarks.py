@@ -230,7 +230,7 @@ def test_several_classes_weights_an_intercept_and_rows_to_look_at(make: type) ->
     fitted.fit(make(X), y, weights, eval_set=(make(query), answer))
     assert fitted.stop_reason_ == "landmarks"
     assert fitted.history_[0]["accuracy"] == fitted.score(make(query), answer) > 0.5
-    twice = SODMClassifier(fit_intercept=True, **SETTINGS)
+    twice = SODMClassifier(fit_intercept=True, multi_class="ovr", **SETTINGS)
     twice.fit(make(np.concatenate([X, X[1::2]])), np.concatenate([y, y[1::2]]))
     np.testing.assert_allclose(
         twice.decision_function(make(query)), fitted.decision_function(make(query)), atol=1e-10

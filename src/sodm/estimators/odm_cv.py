@@ -204,7 +204,7 @@ class ODMClassifierCV(ClassifierMixin, KernelSearch):
 
     def _better_suited(
         self, field: Field, stages: list[Stage], outcome: Outcome
-    ) -> tuple[Field, Outcome] | None:
+    ) -> tuple[Field, Outcome, dict[str, Any]] | None:
         """Trials are in pairs of classes, and regions take each class against the rest, which asks for a lam
         that is larger by the number of classes (docs/defaults.md)."""
         machine, trial = self.best_estimator_, outcome.trial
@@ -214,11 +214,12 @@ class ODMClassifierCV(ClassifierMixin, KernelSearch):
         factor = len(self.classes_) if isinstance(self.lams, str) else 1
         field = replace(field, target=field.target.against_the_rest(), deadline=None)
         best = outcome.best.with_lam(factor * outcome.best.lam)
+        changes = {"lam": best.lam, "multi_class": "ovr"} if factor > 1 else {}
         if trial is None:
-            return field, replace(outcome, best=best)
+            return field, replace(outcome, best=best), changes
         setting = trial.setting.with_lam(factor * trial.setting.lam)
         (again,) = evaluate(field, stages[trial.stage], [setting], EXPONENT, trial.stage)
-        return field, replace(outcome, best=best, trial=again, trials=[*outcome.trials, again])
+        return field, replace(outcome, best=best, trial=again, trials=[*outcome.trials, again]), changes
 
     # ---------------------------------------------------------------------------------------- decisions
 

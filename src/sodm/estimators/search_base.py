@@ -128,9 +128,9 @@ class KernelSearch(BaseEstimator):
 
     def _better_suited(
         self, field: Field, stages: list[Stage], outcome: Outcome
-    ) -> tuple[Field, Outcome] | None:
-        """What the fitted machine turns out to be, one for each class against the rest, may ask for another
-        lam."""
+    ) -> tuple[Field, Outcome, dict[str, Any]] | None:
+        """What the fitted machine turns out to be may ask for another choice: what was tried then, what is
+        chosen, and the parameters of the machine that change."""
         return None
 
     def _set_fitted(self, field: Field, stages: list[Stage], outcome: Outcome, weights: Array) -> None:
@@ -220,11 +220,10 @@ class KernelSearch(BaseEstimator):
             self.best_estimator_ = machine.fit(X, y, sample_weight)
             other = self._better_suited(field, stages, outcome)
             if other is not None:
-                field, outcome = other
+                field, outcome, changes = other
                 self.best_params_ = self._chosen(outcome.best)
-                if self.best_estimator_.lam != outcome.best.lam:
-                    suited = {"lam": outcome.best.lam, "multi_class": "ovr"}
-                    self.best_estimator_.set_params(**suited).fit(X, y, sample_weight)
+                if changes:
+                    self.best_estimator_.set_params(**changes).fit(X, y, sample_weight)
             self.refit_time_ = time.perf_counter() - started
             lam = outcome.best.lam
             self._report(f"fitted to {len(kept):,} rows: lam {lam:.4g}, {self.refit_time_:.1f} s")
