@@ -61,6 +61,13 @@ void products_and_growth(double gamma, bool packed) {
         }
 }
 
+// What the rows of a block get of their own changes.
+template <class T>
+void add_block(const T* block, int count, const T* change, double* f) {
+    for (int r = 0; r < count; ++r)
+        for (int c = 0; c < count; ++c) f[r] += static_cast<double>(block[r * kTile + c] * change[c]);
+}
+
 // A pass in which every block moves its coefficients by a known amount must leave f = K a.
 template <class T>
 void relaxation_keeps_f(double gamma, double offset, bool packed) {
@@ -84,9 +91,7 @@ void relaxation_keeps_f(double gamma, double offset, bool packed) {
                     a[at(begin + r)] += step;
                     change[r] = static_cast<T>(step);
                 }
-                for (int r = 0; r < count; ++r)
-                    for (int c = 0; c < count; ++c)
-                        f[at(begin + r)] += static_cast<double>(block[r * kTile + c] * change[c]);
+                add_block(block, count, change, f.data() + begin);
             });
         gram.apply(a.data(), 1, expected.data());
         for (Index i = 0; i < n; ++i) CHECK_NEAR(f[at(i)], expected[at(i)], 50 * tolerance<T>(), "f");
@@ -112,9 +117,7 @@ void relaxation_by_any_threads() {
         for (int pass = 0; pass < 20; ++pass)
             gram.relax(f.data(), [&](Index begin, int size, const float* block, float* change) {
                 for (int r = 0; r < size; ++r) change[r] = step(f[at(begin + r)]);
-                for (int r = 0; r < size; ++r)
-                    for (int c = 0; c < size; ++c)
-                        f[at(begin + r)] += static_cast<double>(block[r * kTile + c] * change[c]);
+                add_block(block, size, change, f.data() + begin);
             });
         found.push_back(f);
         bool thrown = false;
