@@ -104,7 +104,7 @@ def test_trials_are_the_scores_of_cross_validation(intercept: bool, monkeypatch:
     folds = StratifiedKFold(4, shuffle=True, random_state=1)
     stage = cross_validation(np.arange(300), folds, y, None, 300)
     settings = [Setting(gamma, intercept, 0.6, lam) for gamma in (1.0, 4.0) for lam in (50.0, 500.0)]
-    for trial in evaluate(field(X, y), stage, settings, 0.5):
+    for trial in evaluate(field(X, y), stage, settings):
         s = trial.setting
         machine = ODMClassifier(gamma=s.gamma, lam=s.lam, fit_intercept=intercept, tol=1e-5)
         assert_allclose(trial.scores, cross_val_score(machine, X, y, cv=folds), atol=1e-12)
@@ -113,7 +113,7 @@ def test_trials_are_the_scores_of_cross_validation(intercept: bool, monkeypatch:
 def test_rows_held_out_may_be_outside_the_matrix() -> None:
     X, y = noisy(400)
     rows, held = np.arange(250), np.arange(250, 400)
-    [trial] = evaluate(field(X, y), hold_out(rows, held, 250), [Setting(2.0, True, 0.6, 100.0)], 0.5)
+    [trial] = evaluate(field(X, y), hold_out(rows, held, 250), [Setting(2.0, True, 0.6, 100.0)])
     machine = ODMClassifier(gamma=2.0, lam=100.0, fit_intercept=True, tol=1e-5).fit(X[rows], y[rows])
     assert trial.decisions is not None
     assert_allclose(trial.decisions[0][:, 0], machine.decision_function(X[held]), atol=0.1)
@@ -125,7 +125,7 @@ def test_several_classes_in_pairs_vote() -> None:
     X = minmax_scale(X)
     stage = cross_validation(np.arange(150), StratifiedKFold(5), y, None, 150)
     pairs, rest = (
-        evaluate(field(X, y, pairs=p), stage, [Setting(2.0, True, 0.6, 100.0)], 0.5)[0] for p in (True, False)
+        evaluate(field(X, y, pairs=p), stage, [Setting(2.0, True, 0.6, 100.0)])[0] for p in (True, False)
     )
     assert pairs.decisions is not None and pairs.decisions[0].shape == (30, 3)
     assert pairs.score > 0.93 and rest.score > 0.93
@@ -136,7 +136,7 @@ def test_gammas_that_are_behind_go_on_to_no_larger_lam() -> None:
     stage = cross_validation(np.arange(400), StratifiedKFold(4), y, None, 400)
     lams = [10.0 * 4**k for k in range(6)]
     settings = [Setting(gamma, True, 0.6, lam) for gamma in (2.0, 500.0) for lam in lams]
-    trials, all_of_them = (evaluate(field(X, y), stage, settings, 0.5, whole=w) for w in (False, True))
+    trials, all_of_them = (evaluate(field(X, y), stage, settings, whole=w) for w in (False, True))
     assert len(all_of_them) == 12
     good, bad = ([t for t in trials if t.setting.gamma == gamma] for gamma in (2.0, 500.0))
     best = max(trials, key=lambda t: t.score)
@@ -215,7 +215,7 @@ def test_matrices_beyond_the_memory_are_made_again(monkeypatch: pytest.MonkeyPat
     found = []
     for most in (1 << 20, 400_000, 1):
         monkeypatch.setattr("sodm.search.evaluate.MATRIX_BYTES", most)
-        found.append(evaluate(field(X, y, n_threads=2), stage, settings, 0.5, whole=False))
+        found.append(evaluate(field(X, y, n_threads=2), stage, settings, whole=False))
     for other in found[1:]:
         assert [t.setting for t in other] == [t.setting for t in found[0]]
         assert_array_equal([t.scores for t in other], [t.scores for t in found[0]])
@@ -283,7 +283,7 @@ def test_few_tasks_share_the_threads_and_are_solved_alike() -> None:
     X, y = noisy(1200)
     stage = halves(np.arange(600), np.arange(600, 1200), 1200)
     settings = [Setting(2.0, True, 0.6, lam) for lam in (50.0, 5e4)]  # the larger is Newton's
-    one, five = (evaluate(field(X, y, n_threads=n), stage, settings, 0.5) for n in (1, 5))
+    one, five = (evaluate(field(X, y, n_threads=n), stage, settings) for n in (1, 5))
     for a, b in zip(one, five, strict=True):
         assert a.decisions is not None and b.decisions is not None
         for left, right in zip(a.decisions, b.decisions, strict=True):

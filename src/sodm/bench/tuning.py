@@ -26,7 +26,6 @@ from sodm.problem.losses import make_loss
 from sodm.search.classes import ClassTarget
 from sodm.search.evaluate import evaluate
 from sodm.search.field import Field
-from sodm.search.halving import EXPONENT
 from sodm.search.settings import Setting
 from sodm.search.stage import cross_validation
 
@@ -156,7 +155,7 @@ def _ours(
     )
     tried = [Setting(s["gamma"], False, s.get("theta", 0.0), s["lam"]) for s in settings]
     stage = cross_validation(np.arange(len(y)), folds, y, None, len(y))
-    found = {trial.setting: trial.score for trial in evaluate(field, stage, tried, EXPONENT)}
+    found = {trial.setting: trial.score for trial in evaluate(field, stage, tried)}
     return [found[setting] for setting in tried]
 
 

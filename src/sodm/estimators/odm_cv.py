@@ -24,11 +24,12 @@ from sodm.search.classes import ClassTarget
 from sodm.search.evaluate import evaluate
 from sodm.search.field import Field
 from sodm.search.grid import LAMS
-from sodm.search.halving import EXPONENT, Outcome
+from sodm.search.halving import Outcome
+from sodm.search.near import Local
 from sodm.search.scoring import score_of
 from sodm.search.settings import Setting
 from sodm.search.stage import Stage
-from sodm.search.task import Array
+from sodm.search.task import Array, Target
 
 
 @shows_all_parameters(SEARCH)
@@ -202,15 +203,26 @@ class ODMClassifierCV(ClassifierMixin, KernelSearch):
     def _set_fitted(self, field: Field, stages: list[Stage], outcome: Outcome, weights: Array) -> None:
         self._calibrator = _calibrated(field, stages, outcome, weights, self.class_weight is not None)
 
+    def _local(self, target: Target, n_rows: int) -> Local:
+        """Regions take each class against the rest, with a lam that is larger by the number of classes."""
+        assert isinstance(target, ClassTarget)
+        if not (target.pairs and self._is_scalable(n_rows)):
+            return Local(target)
+        return Local(target.against_the_rest(), target.n_classes)
+
+    def _suits(self, target: Target) -> dict[str, Any]:
+        assert isinstance(target, ClassTarget)
+        return {} if target.pairs or target.n_classes == 2 else {"multi_class": "ovr"}
+
     def _better_suited(
         self, field: Field, stages: list[Stage], outcome: Outcome
     ) -> tuple[Field, Outcome, dict[str, Any]] | None:
         """Trials are in pairs of classes, and regions take each class against the rest, which asks for a lam
         that is larger by the number of classes (docs/defaults.md)."""
         machine, trial = self.best_estimator_, outcome.trial
-        if len(self.classes_) == 2 or machine._one_against_one:
-            return None
         assert isinstance(field.target, ClassTarget)
+        if not field.target.pairs or machine._one_against_one:
+            return None
         factor = len(self.classes_) if isinstance(self.lams, str) else 1
         field = replace(field, target=field.target.against_the_rest(), deadline=None)
         best = outcome.best.with_lam(factor * outcome.best.lam)
@@ -218,7 +230,7 @@ class ODMClassifierCV(ClassifierMixin, KernelSearch):
         if trial is None:
             return field, replace(outcome, best=best), changes
         setting = trial.setting.with_lam(factor * trial.setting.lam)
-        (again,) = evaluate(field, stages[trial.stage], [setting], EXPONENT, trial.stage)
+        (again,) = evaluate(field, stages[trial.stage], [setting], trial.stage)
         return field, replace(outcome, best=best, trial=again, trials=[*outcome.trials, again]), changes
 
     # ---------------------------------------------------------------------------------------- decisions
@@ -249,9 +261,9 @@ def _calibrated(
     decisions = None if trial is None else trial.decisions
     if decisions is None:
         setting = outcome.best if trial is None else trial.setting
-        decisions = evaluate(replace(field, deadline=None), stage, [setting], EXPONENT)[0].decisions
+        decisions = evaluate(replace(field, deadline=None), stage, [setting])[0].decisions
     assert decisions is not None and isinstance(target, ClassTarget)
-    held = np.concatenate([fold.held for fold in stage.all_folds])
+    held = stage.held
     return fit_calibrator(
         np.concatenate(decisions), target.codes[held], weights[held], target.n_classes, target.pairs, shifted
     )

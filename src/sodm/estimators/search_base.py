@@ -41,6 +41,7 @@ from sodm.problem.row_types import MatrixLike, Rows
 from sodm.search.field import Field
 from sodm.search.grid import GAMMAS, Grid
 from sodm.search.halving import Outcome, search
+from sodm.search.near import Local, look_near
 from sodm.search.plan import plan
 from sodm.search.results import cv_results
 from sodm.search.settings import Setting
@@ -126,6 +127,14 @@ class KernelSearch(BaseEstimator):
     def _chosen(self, best: Setting) -> dict[str, Any]:
         """The parameters that a setting stands for."""
 
+    def _local(self, target: Target, n_rows: int) -> Local:
+        """What the machine of so many rows learns in a neighbourhood, if it should be one of regions."""
+        return Local(target)
+
+    def _suits(self, target: Target) -> dict[str, Any]:
+        """Parameters of the machine that learns what was tried."""
+        return {}
+
     def _better_suited(
         self, field: Field, stages: list[Stage], outcome: Outcome
     ) -> tuple[Field, Outcome, dict[str, Any]] | None:
@@ -185,6 +194,7 @@ class KernelSearch(BaseEstimator):
         stated = self._state(rows, labels[kept], weights[kept], weighted_out, for_scorer)
         groups = routed.splitter.split.get("groups") if routed is not None else None
         seed, limit = seed_for(self.random_state), self.time_limit
+        largest = int(np.sqrt(cache_bytes(self.cache_size, in_parts=True) / 2 / 4))
         stages = plan(
             stated.labels,
             self.cv,
@@ -192,7 +202,7 @@ class KernelSearch(BaseEstimator):
             classes=is_classifier(self),
             kept=kept,
             n_given=len(weights),
-            largest=int(np.sqrt(cache_bytes(self.cache_size, in_parts=True) / 2 / 4)),
+            largest=largest,
             seed=seed,
         )
         field = Field(
@@ -211,11 +221,16 @@ class KernelSearch(BaseEstimator):
                 f"scoring gave no number for {silent} of {len(outcome.trials)} settings: they come last.",
                 stacklevel=4,
             )
+        if self.cv is None:
+            local = self._local(field.target, len(kept))
+            nearer = look_near(field, stated.grid, stages, outcome, local, largest, self._report)
+            if nearer is not None:
+                field, stages, outcome = nearer.field, nearer.stages, nearer.outcome
         self.best_params_ = self._chosen(outcome.best)
         self.__dict__.pop("best_estimator_", None)  # of an earlier fit
         if self.refit is not False:
             left = None if limit is None else max(0.05, limit - (time.monotonic() - began))
-            machine = self._machine(self.best_params_, len(kept), left)
+            machine = self._machine(self.best_params_, len(kept), left).set_params(**self._suits(field.target))
             started = time.perf_counter()
             self.best_estimator_ = machine.fit(X, y, sample_weight)
             other = self._better_suited(field, stages, outcome)

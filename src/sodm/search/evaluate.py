@@ -7,9 +7,9 @@ its scores have not turned down along lam, and if it is not too far behind anoth
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial, reduce
+from functools import partial
 from itertools import groupby
 
 import numpy as np
@@ -18,7 +18,8 @@ from sodm.search.field import Field
 from sodm.search.path import Path, solve_paths
 from sodm.search.pool import run_all
 from sodm.search.settings import Setting, Trial
-from sodm.search.shared import Sample, Shared
+from sodm.search.scored import scored
+from sodm.search.shared import Decided, Sample, Shared
 from sodm.search.stage import Stage
 
 KEPT_BYTES = 64 << 20  # of raw decisions on held-out rows, kept beside the scores
@@ -62,7 +63,6 @@ def evaluate(
     field: Field,
     stage: Stage,
     settings: Iterable[Setting],
-    exponent: float,
     number: int = 0,
     whole: bool = True,
 ) -> list[Trial]:
@@ -75,9 +75,8 @@ def evaluate(
         Ladder(list(same)) for _, same in groupby(ordered, key=lambda s: (s.gamma, s.intercept, s.theta))
     ]
     samples = [Sample.of(field, part) for part in stage.parts]
-    held = sum(len(fold.held) for fold in stage.all_folds)
-    keep = 4 * held * field.target.n_outputs * len(ordered) <= KEPT_BYTES
-    waves = _Waves(field, samples, exponent, number)
+    keep = 4 * len(stage.held) * field.target.n_outputs * len(ordered) <= KEPT_BYTES
+    waves = _Waves(field, samples, partial(scored, field.target, stage, number))
     best: Trial | None = None
     count = max(len(ladder.settings) for ladder in ladders) if whole else AT_ONCE
     while going := [ladder for ladder in ladders if ladder.goes_on(best, field.target.behind)]:
@@ -96,8 +95,7 @@ class _Waves:
 
     field: Field
     samples: Sequence[Sample]
-    exponent: float
-    number: int
+    trial: Callable[[Sequence[Decided]], Trial]
     kept: dict[tuple[float, int], Shared] = dataclasses.field(default_factory=dict)
 
     def run(self, ladders: Sequence[Ladder], count: int) -> None:
@@ -119,20 +117,16 @@ class _Waves:
         pieces = [ladder.next(count) for ladder, _ in work]
         shared = [self.kept[ladder.gamma, k] for ladder, k in work]
         tasks = [
-            own.chain(piece, self.exponent, None if ladder.paths is None else ladder.paths[k])
+            own.chain(piece, None if ladder.paths is None else ladder.paths[k])
             for own, piece, (ladder, k) in zip(shared, pieces, work, strict=True)
         ]
         solve = partial(solve_paths, tasks, seed=self.field.seed, n_threads=self.field.n_threads)
         (paths,) = run_all([lambda stop: solve(stop=stop)], 1, self.field.deadline)
-        found = iter(zip(paths, map(self._trials, shared, pieces, paths), strict=True))
+        found = iter(zip(paths, map(Shared.decided, shared, pieces, paths), strict=True))
         for ladder in ladders:
             of_samples = [next(found) for _ in samples]
             ladder.paths = [own for own, _ in of_samples]
-            trials = zip(*(own for _, own in of_samples), strict=True)
-            ladder.found += [reduce(_joined, parts) for parts in trials]
-
-    def _trials(self, shared: Shared, piece: Sequence[Setting], paths: Sequence[Path]) -> list[Trial]:
-        return shared.trials(piece, paths, self.number)
+            ladder.found += [self.trial(parts) for parts in zip(*(own for _, own in of_samples), strict=True)]
 
 
 def _error_between(best: Trial, other: Trial) -> float:
@@ -146,17 +140,3 @@ def _error_between(best: Trial, other: Trial) -> float:
 def _best(trials: Sequence[Trial]) -> Trial | None:
     """The one with the highest score, of those whose score is a number."""
     return max((t for t in trials if np.isfinite(t.score)), key=lambda t: t.score, default=None)
-
-
-def _joined(first: Trial, second: Trial) -> Trial:
-    """The trials of a setting on two halves as one."""
-    both = None
-    if first.decisions is not None and second.decisions is not None:
-        both = first.decisions + second.decisions
-    return replace(
-        first,
-        scores=np.concatenate([first.scores, second.scores]),
-        fit_seconds=np.concatenate([first.fit_seconds, second.fit_seconds]),
-        error=float(np.hypot(first.error, second.error) / 2),
-        decisions=both,
-    )

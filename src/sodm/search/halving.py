@@ -23,10 +23,9 @@ from sodm.search.field import Field
 from sodm.search.grid import Grid
 from sodm.search.pool import OutOfTime
 from sodm.search.settings import Setting, Trial
-from sodm.search.stage import Stage
+from sodm.search.stage import EXPONENT, Stage
 from sodm.search.surface import surface
 
-EXPONENT = 0.5  # until two sizes have been seen
 CLIMBS = 3  # times that more is tried beside the best of a stage, while that is at the edge
 EVEN = 0.1  # of a standard error: settings as near as this to the best are taken to be as good
 
@@ -71,7 +70,7 @@ def search(
     try:
         for number, stage in enumerate(stages):
             began = perf_counter()
-            here = evaluate(field, stage, candidates, EXPONENT, number, number > 0 or not grid.free_lam)
+            here = evaluate(field, stage, candidates, number, number > 0 or not grid.free_lam)
             trials += here
             for _ in range(CLIMBS if number > 0 or len(stages) == 1 else 0):
                 # Beside the best so far: between the points of a coarse grid, or further the way it went.
@@ -80,12 +79,12 @@ def search(
                 more = [s for s in grid.beside(best.setting) if s not in tried]
                 if not more:
                     break
-                new = evaluate(field, stage, more, EXPONENT, number)
+                new = evaluate(field, stage, more, number)
                 here, trials = here + new, trials + new
             best = choose(here, grid.usual_lam)
             centres.append((stage, centre(here, best)))
-            path.append(_record(stage, here, best, perf_counter() - began))
-            report(_line(path[-1]))
+            path.append(record(stage, here, best, perf_counter() - began))
+            report(line(path[-1], f"{path[-1]['rows']:,} rows"))
             candidates = grid.around(best.setting)
     except OutOfTime:
         cut = True
@@ -143,21 +142,23 @@ def _middle(grid: Grid) -> Setting:
     return Setting(gamma, grid.intercepts[0], grid.thetas[0], grid.usual_lam)
 
 
-def _record(stage: Stage, trials: Sequence[Trial], best: Trial, seconds: float) -> dict[str, Any]:
+def record(stage: Stage, trials: Sequence[Trial], best: Trial, seconds: float) -> dict[str, Any]:
+    """What a stage has found."""
     return {
-        "rows": len(stage.rows),
+        "rows": best.rows,
         "folds": len(stage.all_folds),
         "settings": len(trials),
         "gamma": best.setting.gamma,
-        "lam": stage.lam_there(best.setting.lam, EXPONENT),
+        "lam": stage.lam_there(best.setting.lam),
         "score": best.score,
         "error": best.error,
         "seconds": seconds,
     }
 
 
-def _line(record: dict[str, Any]) -> str:
+def line(record: dict[str, Any], rows: str) -> str:
+    """The same for a reader; `rows` says what it was tried on."""
     return (
-        f"{record['settings']} settings on {record['rows']:,} rows: best score {record['score']:.4f} "
+        f"{record['settings']} settings on {rows}: best score {record['score']:.4f} "
         f"(gamma {record['gamma']:.4g}, lam {record['lam']:.4g} there), {record['seconds']:.1f} s"
     )

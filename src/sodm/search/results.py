@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from scipy.stats import rankdata
 
-from sodm.search.halving import EXPONENT
 from sodm.search.settings import Setting, Trial
 from sodm.search.stage import Stage
 
@@ -30,7 +29,7 @@ def cv_results(
         **{
             f"param_{name}": np.array([own[name] for own in params]) for name in (params[0] if params else ())
         },
-        "lam_tried": np.array([stages[t.stage].lam_there(t.setting.lam, EXPONENT) for t in trials]),
+        "lam_tried": np.array([stages[t.stage].lam_there(t.setting.lam) for t in trials]),
         "params": params,
     }
     for k in range(most):

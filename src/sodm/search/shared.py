@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sodm.problem.evaluator import KernelEvaluator
 from sodm.search.field import Field
 from sodm.search.path import Chain, Gram, Path
-from sodm.search.settings import Setting, Trial
+from sodm.search.settings import Setting
 from sodm.search.stage import Fold, Stage
 from sodm.search.task import Array, Index, Task
 
@@ -32,6 +32,24 @@ class Sample:
 
 
 @dataclass(frozen=True)
+class Decided:
+    """What a setting decides on the rows held out of a sample.
+
+    Attributes
+    ----------
+    setting : Setting
+    decisions : tuple of ndarrays
+        Raw outputs, fold by fold, shape (n_held, n_outputs).
+    fit_seconds : ndarray, shape (n_folds,)
+        Time of the solver.
+    """
+
+    setting: Setting
+    decisions: tuple[NDArray[np.float32], ...]
+    fit_seconds: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
 class Shared:
     """What all settings of a gamma have in common on a sample."""
 
@@ -45,39 +63,32 @@ class Shared:
         evaluator = KernelEvaluator(replace(field.kernel, gamma=gamma), n_threads=field.n_threads)
         return cls(field, sample, evaluator, Gram.of(evaluator, field.X, sample.stage.rows))
 
-    def chain(self, piece: Sequence[Setting], exponent: float, start: Sequence[Path] | None) -> Chain:
+    def chain(self, piece: Sequence[Setting], start: Sequence[Path] | None) -> Chain:
         """Settings that differ in lam alone, which ascends, for the solver."""
         stage, tasks = self.sample.stage, self.sample.tasks
         return Chain(
             self.gram,
             [task for own in tasks for task in own],
             [fold.inside for fold, own in zip(stage.folds, tasks, strict=True) for _ in own],
-            [self.field.loss_of(s.theta, stage.lam_there(s.lam, exponent)) for s in piece],
+            [self.field.loss_of(s.theta, stage.lam_there(s.lam)) for s in piece],
             float(piece[0].intercept),
             start,
         )
 
-    def trials(self, piece: Sequence[Setting], paths: Sequence[Path], number: int) -> list[Trial]:
+    def decided(self, piece: Sequence[Setting], paths: Sequence[Path]) -> list[Decided]:
         """The same settings, solved, on the rows held out."""
-        return list(self._trials(piece, paths, float(piece[0].intercept), number))
-
-    def _trials(
-        self, piece: Sequence[Setting], paths: Sequence[Path], offset: float, number: int
-    ) -> Iterator[Trial]:
         folds, solved = self.sample.stage.folds, iter(paths)
+        offset = float(piece[0].intercept)
         by_fold = [[next(solved) for _ in tasks] for tasks in self.sample.tasks]
         outputs = [
             self._decisions(fold, tasks, own, offset, len(piece))
             for fold, tasks, own in zip(folds, self.sample.tasks, by_fold, strict=True)
         ]
         seconds = [np.sum([one.seconds for one in own], axis=0) for own in by_fold]
-        score = self.field.target.score
-        for k, setting in enumerate(piece):
-            decisions = tuple(output[k] for output in outputs)
-            scores = np.array([score(d, fold.held) for d, fold in zip(decisions, folds, strict=True)])
-            fit_seconds = np.array([own[k] for own in seconds])
-            error = _standard_error(scores, folds)
-            yield Trial(setting, number, len(self.sample.stage.rows), scores, fit_seconds, error, decisions)
+        return [
+            Decided(setting, tuple(output[k] for output in outputs), np.array([own[k] for own in seconds]))
+            for k, setting in enumerate(piece)
+        ]
 
     def _decisions(
         self, fold: Fold, tasks: Sequence[Task], paths: Sequence[Path], offset: float, n_losses: int
@@ -110,11 +121,3 @@ class Shared:
         if self.evaluator.precomputed:
             return np.asarray(X[np.ix_(fold.held, rows)], np.float32) @ coefficients.astype(np.float32)
         return self.evaluator.apply(X[fold.held], X[rows], np.ascontiguousarray(coefficients))
-
-
-def _standard_error(scores: NDArray[np.float64], folds: list[Fold]) -> float:
-    """Of the mean over the folds; of a single one, that of a share of its rows."""
-    if len(scores) > 1:
-        return float(scores.std(ddof=1) / np.sqrt(len(scores)))
-    share = float(np.clip(scores[0], 0, 1))
-    return float(np.sqrt(max(share * (1 - share), 0.25 / len(folds[0].held)) / len(folds[0].held)))

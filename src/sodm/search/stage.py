@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from sodm.search.task import Index
 
+EXPONENT = 0.5  # by which lam is carried to samples: in the middle, as long as two sizes have not been seen
+
 
 @dataclass(frozen=True)
 class Fold:
@@ -44,12 +46,21 @@ class Stage:
         Rows trained on at this stage, over the rows that the final machine is trained on.
     other : Stage or None
         Another sample of the same size that trials are made on too: the other half.
+    exponent : float
+        lam of this stage is to that of all rows as share^exponent is to 1: where more rows can bear a closer
+        fit, lam, which weighs the mean loss, grows with them, between 0, "lam stays", and 1, "C stays" (lam /
+        rows).
+    pooled : bool
+        Whether rows held out of all samples are scored together, as one fold: of neighbourhoods, which
+        may have one class only.
     """
 
     rows: Index
     folds: list[Fold]
     share: float
     other: Stage | None = None
+    exponent: float = EXPONENT
+    pooled: bool = False
 
     @property
     def parts(self) -> list[Stage]:
@@ -61,13 +72,14 @@ class Stage:
         """In the order of the scores of a trial."""
         return self.folds + (self.other.all_folds if self.other is not None else [])
 
-    def lam_there(self, lam: float, exponent: float) -> float:
-        """The lam for the rows of this stage that `lam` for all rows stands for.
+    @property
+    def held(self) -> Index:
+        """Row numbers in X of all that is held out, in the order of the decisions of a trial."""
+        return np.concatenate([fold.held for fold in self.all_folds])
 
-        The mean loss is weighed by lam. Where more rows can bear a closer fit, lam grows with them:
-        as (rows)^exponent, between 0, "lam stays", and 1, "C stays" (lam / rows).
-        """
-        return lam * self.share**exponent
+    def lam_there(self, lam: float) -> float:
+        """The lam for the rows of this stage that `lam` for all rows stands for."""
+        return lam * self.share**self.exponent
 
 
 def cross_validation(

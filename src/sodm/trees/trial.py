@@ -23,7 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sodm.engines.base import Arrays, Block, Engine, Part, Table
-from sodm.problem.cells import Cells, members_of
+from sodm.problem.cells import Cells
+from sodm.problem.neighbourhoods import REGION_ROWS, neighbourhoods
 from sodm.problem.problem import Problem
 from sodm.training.context import Context
 from sodm.trees.landmarks import Landmarks
@@ -40,13 +41,11 @@ Judge = Callable[[Array], Array]  # what f at the held-out rows costs, row by ro
 BASE_PARTS, BASE_ROWS = 4, 500  # of f0
 PARTS, PART_ROWS = 8, 2000  # of the average that stands for Algorithm 1
 FIRST_PARTS = 2  # of these: enough if regions are clearly better, or not
-REGION_ROWS = 2000
 # Regions that are tried: one in so many, but no fewer than this nor more than that; half of it where there
 # are several problems. A fourth of them is tried first, and is enough if it tells enough.
 TRIED_SHARE, FEWEST_TRIED, MOST_TRIED = 8, 16, 64
 FIRST_SHARE, FEWEST_FIRST = 4, 4
 HELD_OUT = 3  # one row in so many
-AROUND = 1.3  # times the rows of a region: those on its borders too
 # Standard errors of the difference that regions must be better by than parts, which Algorithm 1 goes on from,
 # and by which they are clearly better than any other machine.
 WORTH_IT, CLEAR = 1.0, 3.0
@@ -224,8 +223,7 @@ class Trial:
     def _regions(self) -> list[Tried]:
         """Some regions, each with its rows and those of them that are held out.
 
-        They are the rows around some that are drawn at random, nearer to them than to the others: to find all
-        cells takes a time that grows with the square of the rows, and there may be no use for them.
+        They are the rows around some that are drawn at random, nearer to them than to the others.
         """
         rows, there_are = self.problem.rows, max(1, len(self.problem.weights) // REGION_ROWS)
         tried = min(MOST_TRIED, max(FEWEST_TRIED, there_are // TRIED_SHARE))
@@ -233,11 +231,8 @@ class Trial:
         drawn = np.sort(self.rng.choice(len(self.problem.weights), count, replace=False))
         cells = Cells(rows[drawn].astype(np.float64))
         table = rows.map_rows(partial(cells.nearest, n_threads=self.context.n_threads))
-        cell, distance = np.ascontiguousarray(table.T)
         found = []
-        for _, own in members_of(cell.astype(np.int32)[:, None]):
-            around = _nearest(own, distance[own], int(AROUND * REGION_ROWS))
-            inside = around[:REGION_ROWS]
+        for around, inside in neighbourhoods(table, REGION_ROWS):
             held = np.sort(self.rng.choice(inside, max(1, len(inside) // HELD_OUT), replace=False))
             found.append((np.setdiff1d(around, held), held))
         return found
@@ -280,14 +275,6 @@ class Trial:
 
 def _table(problem: Problem) -> Table:
     return Table(problem.rows, problem.signs, problem.weights, problem.offset)
-
-
-def _nearest(rows: Index, distance: Array, count: int) -> Index:
-    """So many of the rows, the nearest first, and those that are equally near in their order."""
-    if len(rows) > count:
-        near = np.flatnonzero(distance <= np.partition(distance, count - 1)[count - 1])
-        rows, distance = rows[near], distance[near]
-    return rows[np.argsort(distance, kind="stable")[:count]]
 
 
 def _first(regions: Sequence[Tried]) -> Sequence[Tried]:

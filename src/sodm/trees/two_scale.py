@@ -32,6 +32,7 @@ from sodm.problem.cells import Cells, members_of
 from sodm.problem.distinct import distinct
 from sodm.problem.evaluator import KernelEvaluator
 from sodm.problem.losses import OdmLoss
+from sodm.problem.neighbourhoods import REGION_ROWS
 from sodm.problem.problem import Problem
 from sodm.problem.row_types import Rows
 from sodm.solvers.result import SolveResult
@@ -48,7 +49,7 @@ from sodm.trees.region_checkpoint import RegionCheckpoint
 from sodm.trees.span import Span
 from sodm.trees.stop import REGIONS, TIME
 from sodm.trees.tree import Tree
-from sodm.trees.trial import REGION_ROWS, Base, Trial
+from sodm.trees.trial import Base, Trial
 
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
