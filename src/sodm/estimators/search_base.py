@@ -230,7 +230,9 @@ class KernelSearch(BaseEstimator):
         self.__dict__.pop("best_estimator_", None)  # of an earlier fit
         if self.refit is not False:
             left = None if limit is None else max(0.05, limit - (time.monotonic() - began))
-            machine = self._machine(self.best_params_, len(kept), left).set_params(**self._suits(field.target))
+            machine = self._machine(self.best_params_, len(kept), left).set_params(
+                **self._suits(field.target)
+            )
             started = time.perf_counter()
             self.best_estimator_ = machine.fit(X, y, sample_weight)
             other = self._better_suited(field, stages, outcome)

@@ -17,8 +17,8 @@ import numpy as np
 from sodm.search.field import Field
 from sodm.search.path import Path, solve_paths
 from sodm.search.pool import run_all
-from sodm.search.settings import Setting, Trial
 from sodm.search.scored import scored
+from sodm.search.settings import Setting, Trial
 from sodm.search.shared import Decided, Sample, Shared
 from sodm.search.stage import Stage
 

@@ -75,8 +75,7 @@ def search(
             for _ in range(CLIMBS if number > 0 or len(stages) == 1 else 0):
                 # Beside the best so far: between the points of a coarse grid, or further the way it went.
                 best = choose(here, grid.usual_lam)
-                tried = {trial.setting for trial in here}
-                more = [s for s in grid.beside(best.setting) if s not in tried]
+                more = untried(grid, best, here)
                 if not more:
                     break
                 new = evaluate(field, stage, more, number)
@@ -94,6 +93,12 @@ def search(
     share = stages[best.stage].share
     lam = grid.nearest_lam(best.setting.lam * share ** (EXPONENT - exponent))
     return Outcome(best.setting.with_lam(lam), best, trials, exponent, path, cut)
+
+
+def untried(grid: Grid, best: Trial, here: Sequence[Trial]) -> list[Setting]:
+    """What is beside the best of a stage and has not been tried there."""
+    tried = {trial.setting for trial in here}
+    return [setting for setting in grid.beside(best.setting) if setting not in tried]
 
 
 def choose(tried: Sequence[Trial], usual_lam: float) -> Trial:

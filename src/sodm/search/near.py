@@ -12,30 +12,33 @@ tell no more than others, or ask for nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
-from sodm.problem.cells import Cells
+from sodm.problem.cells import Cells, squares
 from sodm.problem.neighbourhoods import REGION_ROWS, neighbourhoods
 from sodm.problem.row_types import Rows
 from sodm.search.evaluate import evaluate
 from sodm.search.field import Field
 from sodm.search.grid import Grid
-from sodm.search.halving import CLIMBS, Outcome, choose, line, record
+from sodm.search.halving import CLIMBS, Outcome, choose, line, record, untried
 from sodm.search.pool import OutOfTime
+from sodm.search.settings import Setting, Trial
 from sodm.search.stage import Stage, hold_out
 from sodm.search.task import Target
 
-COUNT, FEWEST = 16, 4  # neighbourhoods; half as many where each has several machines
+COUNT = 16  # neighbourhoods; half as many where each has several machines
+FIRST = 4  # of these: enough to tell that there is no hope
 HELD_OUT = 3  # one row in so many
 DENSER = 3  # times the rows of the last stage, at least: in fewer, rows are hardly nearer to each other
-FINER = (1.0, 4.0, 16.0)  # times the gamma of the samples
-LAMS = (0.25, 1.0, 4.0)  # times their lam, over that factor: lam gamma is what gammas have in common
-CLEAR = 2.0  # standard errors
+FINER = (4.0, 16.0)  # times the gamma of the samples; lam over that: lam gamma is what gammas have in common
+SCALES = (1.0, 4.0, 16.0)  # times gamma="scale" of a neighbourhood, for samples that show nothing at all
+# Standard errors by which a finer kernel must be better: on the first to go on, on all of them to be taken.
+HOPE, CLEAR = 0.5, 2.0
 
 
 @dataclass(frozen=True)
@@ -76,47 +79,35 @@ def look_near(
     `largest` is how many rows a Gram matrix may have.
     """
     last, n = stages[-1], field.X.shape[0]
-    finished = outcome.trial is not None and not outcome.cut
-    smooth = isinstance(field.kernel.name, str) and field.kernel.name in ("rbf", "laplacian")
-    if not (finished and smooth and grid.free_gamma and grid.free_lam and n >= DENSER * len(last.rows)):
+    smooth = field.kernel.name in ("rbf", "laplacian") and grid.free_gamma and grid.free_lam
+    if not smooth or outcome.trial is None or outcome.cut or n < DENSER * len(last.rows):
         return None
     several = local.target.n_outputs > 1
     count = min(COUNT // 2 if several else COUNT, n // REGION_ROWS, int((largest / REGION_ROWS) ** 2))
-    if count < FEWEST:
+    samples = near_samples(field.X, last, count, field.seed, field.n_threads) if count >= FIRST else []
+    if len(samples) < FIRST:
         return None
-    began = perf_counter()
-    stage = near_stage(field.X, last, count, field.seed, field.n_threads)
-    near_field = replace(field, target=local.target)
     factor = local.lam_factor
-    near_grid = replace(grid, lams=tuple(factor * lam for lam in grid.lams))
-    chosen = outcome.best.with_lam(factor * outcome.best.lam)
-    number = len(stages)
-    candidates = {
-        replace(chosen, gamma=g * chosen.gamma, lam=near_grid.nearest_lam(k / g * chosen.lam))
-        for g in FINER
-        for k in LAMS
-    }
+    trials = _Trials(
+        replace(field, target=local.target),
+        replace(grid, lams=tuple(factor * lam for lam in grid.lams)),
+        outcome.best.with_lam(factor * outcome.best.lam),
+        len(stages),
+    )
+    began, stage = perf_counter(), together(samples)
     try:
-        here = evaluate(near_field, stage, candidates, number)
-        best = choose(here, near_grid.usual_lam)
-        for _ in range(CLIMBS):
-            tried = {trial.setting for trial in here}
-            more = [s for s in near_grid.beside(best.setting) if s not in tried]
-            if not more:
-                break
-            here += evaluate(near_field, stage, more, number)
-            best = choose(here, near_grid.usual_lam)
-        found = record(stage, here, best, perf_counter() - began)
-        report(line(found, f"{count} neighbourhoods of {len(stage.rows):,} rows"))
-        [own] = [trial for trial in here if trial.setting == chosen]
-        if not best.score > own.score + CLEAR * best.error:
+        if not trials.hope(together(samples[:FIRST])):
             return None
+        here, best = trials.climb(stage)
+        found = record(stage, here, best, perf_counter() - began)
+        report(line(found, f"{len(samples)} neighbourhoods of {len(stage.rows):,} rows"))
         on_sample = replace(hold_out(last.rows, stage.held, n), share=last.share)
-        assert outcome.trial is not None
-        [sample] = evaluate(field, on_sample, [outcome.trial.setting])
+        others = [trial for trial in here if trial.setting == trials.chosen]
+        if _clear(best, others):
+            others = evaluate(field, on_sample, [outcome.trial.setting])
     except OutOfTime:
         return None
-    if not best.score > sample.score + CLEAR * best.error:
+    if not _clear(best, others):
         return None
     decided = replace(
         outcome,
@@ -125,10 +116,47 @@ def look_near(
         trials=outcome.trials + here,
         path=[*outcome.path, found],
     )
-    return Nearer(near_field, [*stages, stage], decided)
+    return Nearer(trials.field, [*stages, stage], decided)
 
 
-def near_stage(X: Rows, last: Stage, count: int, seed: int, n_threads: int) -> Stage:
+def _clear(best: Trial, others: list[Trial]) -> bool:
+    return all(best.score > other.score + CLEAR * best.error for other in others)
+
+
+@dataclass(frozen=True)
+class _Trials:
+    """Trials of finer kernels than the chosen one."""
+
+    field: Field
+    grid: Grid
+    chosen: Setting
+    number: int
+
+    def hope(self, stage: Stage) -> bool:
+        """Whether some finer kernel is better on these neighbourhoods."""
+        here = self._first(stage)
+        [own] = [trial for trial in here if trial.setting == self.chosen]
+        return any(trial.score > own.score + HOPE * trial.error for trial in here)
+
+    def climb(self, stage: Stage) -> tuple[list[Trial], Trial]:
+        """Trials as far as they go, and the best of them."""
+        here = self._first(stage)
+        for _ in range(CLIMBS):
+            more = untried(self.grid, choose(here, self.grid.usual_lam), here)
+            if not more:
+                break
+            here += evaluate(self.field, stage, more, self.number)
+        return here, choose(here, self.grid.usual_lam)
+
+    def _first(self, stage: Stage) -> list[Trial]:
+        chosen, spread = self.chosen, _spread(self.field.X, stage)
+        settings = [replace(chosen, gamma=g * chosen.gamma, lam=chosen.lam / g) for g in (1.0, *FINER)]
+        if spread > 0:
+            settings += [replace(chosen, gamma=k / spread, lam=self.grid.usual_lam) for k in SCALES]
+        return evaluate(self.field, stage, dict.fromkeys(settings), self.number)
+
+
+def near_samples(X: Rows, last: Stage, count: int, seed: int, n_threads: int) -> list[Stage]:
     """The rows around some that are drawn, each with some held out of its inside that the last sample has
     not been trained on."""
     rng = np.random.default_rng([seed, 1])
@@ -137,14 +165,31 @@ def near_stage(X: Rows, last: Stage, count: int, seed: int, n_threads: int) -> S
     table = Cells(X[drawn].astype(np.float64)).nearest(X, n_threads)
     used = np.zeros(n, dtype=bool)
     used[last.rows] = True
-    stage: Stage | None = None
+    found = []
     for rows, inside in neighbourhoods(table, REGION_ROWS):
         free = inside[~used[inside]]
         size = min(len(free), len(inside) // HELD_OUT)
-        if size == 0:
-            continue
-        held = np.sort(rng.choice(free, size, replace=False))
-        one = hold_out(np.setdiff1d(rows, held), held, n)
-        stage = replace(one, other=stage, exponent=1.0, pooled=True)
+        if size > 0:
+            held = np.sort(rng.choice(free, size, replace=False))
+            found.append(hold_out(np.setdiff1d(rows, held), held, n))
+    return found
+
+
+def together(samples: Sequence[Stage]) -> Stage:
+    """Neighbourhoods as one stage, whose rows cost what they cost among all."""
+    stage = None
+    for sample in reversed(samples):
+        stage = replace(sample, other=stage, exponent=1.0, pooled=True)
     assert stage is not None
     return stage
+
+
+def _spread(X: Rows, stage: Stage) -> float:
+    """The variances of all features together, within a neighbourhood, in the mean: gamma="scale" is its
+    inverse."""
+    found = []
+    for part in stage.parts:
+        rows = X[part.rows]
+        centre = np.asarray(rows.mean(axis=0), dtype=np.float64).ravel()
+        found.append(squares(rows).mean() - centre @ centre)
+    return float(np.mean(found))

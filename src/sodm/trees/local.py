@@ -159,7 +159,7 @@ class LocalSolver:
         if len(block.signs) > 1 or self.solver == "dcd" or not isinstance(self.loss, OdmLoss):
             return False
         some = block.rows[np.unique(np.linspace(0, block.rows.shape[0] - 1, SEEN).astype(np.intp))]
-        values = kernel.block(some, some)
+        values = kernel.block(some, some) - kernel.kernel.offset  # a bias joins all rows, however far apart
         others = values.sum() - values.trace()
         return bool(others >= SMOOTH * (len(values) - 1) * values.trace())
 
