@@ -12,9 +12,13 @@ from scipy import sparse
 
 import sodm
 from sodm import ODMClassifier, SODMClassifier
+from sodm.engines.base import Block
 from sodm.model.onnx import to_onnx
 from sodm.partition.cells import GivenUp, find_cells, sample_for
 from sodm.problem.cells import BORDER, Cells, members_of
+from sodm.problem.evaluator import KernelEvaluator
+from sodm.problem.kernels import Kernel
+from sodm.problem.losses import OdmLoss
 from sodm.trees import local, trial
 
 RNG = np.random.RandomState(0)
@@ -284,3 +288,16 @@ def test_several_intricate_classes_are_taken_in_regions() -> None:
     pairs = SODMClassifier(multi_class="ovo", **SETTINGS).fit(X, y)
     X_test, y_test = board(4_000, 1, classes=3)
     assert machine.score(X_test, y_test) > pairs.score(X_test, y_test) + 0.005
+
+
+@pytest.mark.parametrize("gamma", [1e-3, 1.0, 300.0])
+def test_whether_a_region_is_smooth_does_not_depend_on_a_bias(gamma: float) -> None:
+    """A bias joins all rows: by kernel values with it even rows that do not see each other would be near."""
+    X, y = board(500, 3)
+    block = Block(X, np.arange(500), np.where(y == 1, 1.0, -1.0)[None], np.ones(500))
+    verdicts = []
+    for offset in (0.0, 1.0):
+        kernel = Kernel("rbf", gamma=gamma, offset=offset)
+        solver = local.LocalSolver(kernel, "single", OdmLoss(3e3, 0.5, 0.6), "auto", 1e-3, 100, 0)
+        verdicts.append(solver._suits_newton(KernelEvaluator(kernel), block))
+    assert verdicts[0] == verdicts[1] == (gamma < 100)
