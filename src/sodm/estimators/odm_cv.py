@@ -40,8 +40,9 @@ class ODMClassifierCV(ClassifierMixin, KernelSearch):
     of the decisions that the search has made on rows held out. Below 2,000 rows settings are tried on all
     rows; where rows are more, first on 1,000 of them, then what is around the best on more, and lam is
     carried to all rows by what was seen on two sizes. Where rows are many, neighbourhoods, as dense as all
-    rows are, tell whether a finer kernel is wanted than samples show. A gamma's largest lams are left out once its scores
-    have turned down along lam or are a standard error below the best of all, unless `lams` are given.
+    rows are, tell whether a finer kernel is wanted than samples show. A gamma's largest lams are left out
+    once its scores have turned down along lam or are a standard error below the best of all, unless `lams`
+    are given.
 
     Scale the features first: put this behind a scaler in a pipeline.
 
