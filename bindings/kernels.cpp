@@ -213,18 +213,20 @@ void bind_kernels(nb::module_& m) {
     nb::class_<Points>(m, "Points")
         .def_static(
             "dense",
-            [](AnyArray x, const KernelFunction& kernel, bool twice, const Points* like) {
-                return Points::make(dense_view(x), kernel, twice, like);
+            [](AnyArray x, const KernelFunction& kernel, bool twice, const Points* like, int n_threads) {
+                return Points::make(dense_view(x), kernel, twice, like, n_threads);
             },
-            nb::arg("x"), nb::arg("kernel"), nb::arg("double") = false, nb::arg("like").none() = nb::none())
+            nb::arg("x"), nb::arg("kernel"), nb::arg("double") = false, nb::arg("like").none() = nb::none(),
+            nb::arg("n_threads") = 1)
         .def_static(
             "csr",
             [](AnyArray data, AnyArray indices, AnyArray indptr, Index features, const KernelFunction& kernel,
-               bool twice, const Points* like) {
-                return Points::make(csr_view(data, indices, indptr, features), kernel, twice, like);
+               bool twice, const Points* like, int n_threads) {
+                return Points::make(csr_view(data, indices, indptr, features), kernel, twice, like,
+                                    n_threads);
             },
             nb::arg("data"), nb::arg("indices"), nb::arg("indptr"), nb::arg("features"), nb::arg("kernel"),
-            nb::arg("double") = false, nb::arg("like").none() = nb::none())
+            nb::arg("double") = false, nb::arg("like").none() = nb::none(), nb::arg("n_threads") = 1)
         .def(
             "rounding",
             [](const Points& points) {
