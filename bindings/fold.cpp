@@ -79,9 +79,8 @@ void bind_fold(nb::module_& m) {
         nb::arg("data"), nb::arg("indices"), nb::arg("indptr"), nb::arg("features"), nb::arg("labels"),
         nb::arg("n_threads") = 1);
     m.def(
-        "take_rows",
-        [](AnyArray x, IndexVector index, int n_threads) { return take(x, index, n_threads); }, nb::arg("x"),
-        nb::arg("index"), nb::arg("n_threads") = 1, "x[index] of an array in C order.");
+        "take_rows", [](AnyArray x, IndexVector index, int n_threads) { return take(x, index, n_threads); },
+        nb::arg("x"), nb::arg("index"), nb::arg("n_threads") = 1, "x[index] of an array in C order.");
     m.def(
         "hash_dense",
         [](AnyArray x, int n_threads, std::optional<IndexVector> labels) {

@@ -202,8 +202,7 @@ auto landmark_sums(const Points& landmarks, const Points& x, Matrix coefficients
 
 // (centres, values), each n x 2
 auto two_nearest(const Points& x, const Points& centres, Vector add, int n_threads) {
-    if (!x.twice() || !centres.twice())
-        throw std::invalid_argument("points in double precision are needed");
+    if (!x.twice() || !centres.twice()) throw std::invalid_argument("points in double precision are needed");
     if (static_cast<Index>(add.shape(0)) != centres.n() || centres.n() == 0)
         throw std::invalid_argument("one value per centre is needed, and a centre");
     NearestTwo found;
@@ -215,7 +214,8 @@ auto two_nearest(const Points& x, const Points& centres, Vector add, int n_threa
         found = nearest_two(source, x.n(), centres.n(), add.data(), threads);
     }
     const auto n = static_cast<std::size_t>(x.n());
-    return std::make_tuple(to_numpy(std::move(found.centre), {n, 2}), to_numpy(std::move(found.value), {n, 2}));
+    return std::make_tuple(to_numpy(std::move(found.centre), {n, 2}),
+                           to_numpy(std::move(found.value), {n, 2}));
 }
 
 auto cell_means(AnyArray x, IndexVector of, Index cells, int n_threads) {

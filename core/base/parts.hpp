@@ -9,7 +9,8 @@
 
 namespace sodm {
 
-// Calls part(first, last) for parts of so many numbers. Without threads, or for one part, by the caller alone.
+// Calls part(first, last) for parts of so many numbers. Without threads, or for one part, by the caller
+// alone.
 template <class Part>
 void in_parts(Threads* threads, Index n, Index size, const Part& part) {
     const Index parts = (n + size - 1) / size;

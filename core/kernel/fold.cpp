@@ -152,8 +152,8 @@ class Folder {
         }
     }
 
-    // Writes the place of the row that stands for it to each row of a bucket, ~place if it is that row itself.
-    // Returns how many these are.
+    // Writes the place of the row that stands for it to each row of a bucket, ~place if it is that row
+    // itself. Returns how many these are.
     Index look_through(std::size_t b, std::vector<Index>& group) {
         const auto first = order_.begin() + begin_[b], last = order_.begin() + begin_[b + 1];
         std::sort(first, last);  // rows of one hash in their order: the first of equal rows comes first

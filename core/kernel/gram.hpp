@@ -102,8 +102,8 @@ class GramMatrix {
     Packing<T> packing_;
     TilePool<T> pool_;
     TilePool<std::uint16_t> packed_pool_;
-    Index stored_ = 0;  // tile rows 0..stored_-1 are kept
-    double scale_ = 0;  // largest k(x, x)
+    Index stored_ = 0;                      // tile rows 0..stored_-1 are kept
+    double scale_ = 0;                      // largest k(x, x)
     std::shared_ptr<const PassPlan> plan_;  // once there was a pass over these rows
 };
 

@@ -16,8 +16,8 @@ constexpr Index kCells = 8;         // of a task
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
-// Runs of values of which none is below the second smallest so far are passed over, their minimum taken side by
-// side.
+// Runs of values of which none is below the second smallest so far are passed over, their minimum taken side
+// by side.
 void find_two(const double* values, const double* add, Index count, std::int32_t* centre, double* value) {
     constexpr Index kRun = 8;
     double first = HUGE_VAL, second = HUGE_VAL;

@@ -25,8 +25,8 @@ constexpr Index kDenseCells = Index(100) << 20;
 constexpr double kByteDensity = 0.15;
 constexpr Index kRows = 512, kColumns = 64;  // of a task
 
-// f(row) for every `step`-th of the rows first..last-1 of a dense array, as what it is: row(k) is its value of
-// feature k.
+// f(row) for every `step`-th of the rows first..last-1 of a dense array, as what it is: row(k) is its value
+// of feature k.
 template <class F>
 void each_dense_row(const RowsView& view, Index first, Index last, Index step, F f) {
     const auto over = [&](const auto* values) {
@@ -112,7 +112,8 @@ PointSet<T>::PointSet(const RowsView& view, const KernelFunction& kernel, Thread
         }
     }
     fill(view, kernel, threads);
-    if (kernel.kind == KernelKind::rbf && layout.step == 0 && !(largest_half_square(threads) <= kProductNormLimit)) {
+    if (kernel.kind == KernelKind::rbf && layout.step == 0 &&
+        !(largest_half_square(threads) <= kProductNormLimit)) {
         // Sparse rows know products only: make them dense if there is room.
         if (layout.sparse && n * features <= kDenseCells) {
             layout.sparse = false;

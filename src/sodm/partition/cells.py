@@ -124,12 +124,12 @@ def _lloyd(sample: _Sample, start: Index) -> Cells:
 
 def _means(sample: Rows, nearest: NDArray[np.int32], n_threads: int) -> Rows:
     """The mean of the rows of each cell that has any."""
-    cells, nearest = distinct(nearest)
+    cells, place = distinct(nearest)
     if not sparse.issparse(sample):
-        return _core.cell_means(sample, nearest.astype(np.int64, copy=False), len(cells), n_threads)
-    share = 1.0 / np.bincount(nearest)[nearest]
-    shape = (len(cells), len(nearest))
-    return canonical(sparse.csr_matrix((share, (nearest, np.arange(len(nearest)))), shape=shape) @ sample)
+        return _core.cell_means(sample, place.astype(np.int64, copy=False), len(cells), n_threads)
+    share = 1.0 / np.bincount(place)[place]
+    shape = (len(cells), len(place))
+    return canonical(sparse.csr_matrix((share, (place, np.arange(len(place)))), shape=shape) @ sample)
 
 
 def _stack(pieces: list[Rows]) -> Rows:

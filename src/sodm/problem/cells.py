@@ -18,9 +18,7 @@ from sodm.problem.query_blocks import query_blocks
 from sodm.problem.row_types import Rows, is_sparse
 
 BORDER = 1.3  # the second centre counts where its squared distance is less than so many times the first's
-_OfDistances = Callable[
-    [NDArray[np.int32], NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]
-]
+_OfDistances = Callable[[NDArray[np.int32], NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]
 VALUES_AT_ONCE = 2**20  # of the rows that a thread looks at
 
 
@@ -130,9 +128,7 @@ class NearestCells:
         """Rows prepared for the core, laid out like the centres."""
         return self._inner.points(rows, like=self._centres)
 
-    def two(
-        self, points: _core.Points, n_threads: int = 1
-    ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    def two(self, points: _core.Points, n_threads: int = 1) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         """Numbers of the nearest two cells of each row, and their distances; the second of one cell alone is
         infinitely far away."""
         return _core.two_nearest(points, self._centres, self._norms, n_threads)
