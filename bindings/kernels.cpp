@@ -7,6 +7,7 @@
 
 #include "kernel/features.hpp"
 #include "kernel/gram.hpp"
+#include "kernel/nearest.hpp"
 #include "kernel/products.hpp"
 #include "kernel/rounding.hpp"
 #include "linear/landmark_pass.hpp"
@@ -199,6 +200,40 @@ auto landmark_sums(const Points& landmarks, const Points& x, Matrix coefficients
                            to_numpy(std::move(sums.slopes), {problems, m}));
 }
 
+// (centres, values), each n x 2
+auto two_nearest(const Points& x, const Points& centres, Vector add, int n_threads) {
+    if (!x.twice() || !centres.twice()) throw std::invalid_argument("points in double precision are needed");
+    if (static_cast<Index>(add.shape(0)) != centres.n() || centres.n() == 0)
+        throw std::invalid_argument("one value per centre is needed, and a centre");
+    NearestTwo found;
+    {
+        nb::gil_scoped_release nogil;
+        PythonMonitor monitor;
+        Threads threads(n_threads, &monitor);
+        const PointKernel<double> source(x.kernel, *std::get<1>(x.set), *std::get<1>(centres.set));
+        found = nearest_two(source, x.n(), centres.n(), add.data(), threads);
+    }
+    const auto n = static_cast<std::size_t>(x.n());
+    return std::make_tuple(to_numpy(std::move(found.centre), {n, 2}),
+                           to_numpy(std::move(found.value), {n, 2}));
+}
+
+auto cell_means(AnyArray x, IndexVector of, Index cells, int n_threads) {
+    const RowsView view = dense_view(x);
+    bool fits = static_cast<Index>(of.shape(0)) == view.n;
+    for (std::size_t i = 0; fits && i < of.shape(0); ++i) fits = of(i) >= 0 && of(i) < cells;
+    if (!fits) throw std::invalid_argument("one cell per row is needed");
+    std::vector<double> means;
+    {
+        nb::gil_scoped_release nogil;
+        PythonMonitor monitor;
+        Threads threads(n_threads, &monitor);
+        means = means_of_cells(view, of.data(), cells, threads);
+    }
+    return to_numpy(std::move(means),
+                    {static_cast<std::size_t>(cells), static_cast<std::size_t>(view.features)});
+}
+
 }  // namespace
 
 void bind_kernels(nb::module_& m) {
@@ -213,18 +248,20 @@ void bind_kernels(nb::module_& m) {
     nb::class_<Points>(m, "Points")
         .def_static(
             "dense",
-            [](AnyArray x, const KernelFunction& kernel, bool twice, const Points* like) {
-                return Points::make(dense_view(x), kernel, twice, like);
+            [](AnyArray x, const KernelFunction& kernel, bool twice, const Points* like, int n_threads) {
+                return Points::make(dense_view(x), kernel, twice, like, n_threads);
             },
-            nb::arg("x"), nb::arg("kernel"), nb::arg("double") = false, nb::arg("like").none() = nb::none())
+            nb::arg("x"), nb::arg("kernel"), nb::arg("double") = false, nb::arg("like").none() = nb::none(),
+            nb::arg("n_threads") = 1)
         .def_static(
             "csr",
             [](AnyArray data, AnyArray indices, AnyArray indptr, Index features, const KernelFunction& kernel,
-               bool twice, const Points* like) {
-                return Points::make(csr_view(data, indices, indptr, features), kernel, twice, like);
+               bool twice, const Points* like, int n_threads) {
+                return Points::make(csr_view(data, indices, indptr, features), kernel, twice, like,
+                                    n_threads);
             },
             nb::arg("data"), nb::arg("indices"), nb::arg("indptr"), nb::arg("features"), nb::arg("kernel"),
-            nb::arg("double") = false, nb::arg("like").none() = nb::none())
+            nb::arg("double") = false, nb::arg("like").none() = nb::none(), nb::arg("n_threads") = 1)
         .def(
             "rounding",
             [](const Points& points) {
@@ -256,6 +293,11 @@ void bind_kernels(nb::module_& m) {
     m.def("landmark_sums", &landmark_sums, nb::arg("landmarks"), nb::arg("x"), nb::arg("coefficients"),
           nb::arg("signs"), nb::arg("weights"), nb::arg("loss"), nb::arg("n_threads") = 1,
           "(sums of squared losses, K(landmarks, x) times half their derivative by f) of each problem.");
+    m.def("two_nearest", &two_nearest, nb::arg("x"), nb::arg("centres"), nb::arg("add"),
+          nb::arg("n_threads") = 1,
+          "(numbers, values) of the two centres of each row with the smallest k(x, centre) + add[centre].");
+    m.def("cell_means", &cell_means, nb::arg("x"), nb::arg("cell"), nb::arg("n_cells"),
+          nb::arg("n_threads") = 1, "The mean of the rows of each cell, of which none is empty.");
     m.def("block", &block, nb::arg("a"), nb::arg("b"), nb::arg("n_threads") = 1);
     m.def("gram", &gram, nb::arg("a"), nb::arg("n_threads") = 1, "Values among the rows of a, in single.");
     m.def("symmetric_apply", &symmetric_apply, nb::arg("a"), nb::arg("weights"), nb::arg("n_threads") = 1,

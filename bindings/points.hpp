@@ -15,15 +15,19 @@ struct Points {
     std::variant<std::shared_ptr<PointSet<float>>, std::shared_ptr<PointSet<double>>> set;
     mutable std::shared_ptr<const Rounding> known_rounding;  // once it was asked for, with the GIL held
 
-    static Points make(const RowsView& view, const KernelFunction& kernel, bool twice, const Points* like) {
+    static Points make(const RowsView& view, const KernelFunction& kernel, bool twice, const Points* like,
+                       int n_threads) {
+        constexpr Index kFewValues = 1 << 18;  // laid out before a second thread is awake
         Points points{kernel, {}, {}};
+        nb::gil_scoped_release nogil;
+        const Index values = view.sparse ? view.start(view.n) - view.start(0) : view.n * view.features;
+        Threads threads(values < kFewValues ? 1 : n_threads);
         auto build = [&](auto zero) {
             using T = decltype(zero);
             using Set = std::shared_ptr<PointSet<T>>;
-            if (!like) return std::make_shared<PointSet<T>>(view, kernel);
-            return std::make_shared<PointSet<T>>(view, kernel, std::get<Set>(like->set)->layout);
+            if (!like) return std::make_shared<PointSet<T>>(view, kernel, &threads);
+            return std::make_shared<PointSet<T>>(view, kernel, std::get<Set>(like->set)->layout, &threads);
         };
-        nb::gil_scoped_release nogil;
         if (twice)
             points.set = build(0.0);
         else

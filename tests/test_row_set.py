@@ -29,7 +29,7 @@ class RowsInPieces(RowSet):
     def __getitem__(self, index: Any) -> Any:
         return self.X[self.index[index]]
 
-    def select(self, index: Any) -> RowsInPieces:
+    def select(self, index: Any, n_threads: int = 1) -> RowsInPieces:
         return RowsInPieces(self.X, self.index[index], self.n_pieces)
 
     def map_rows(self, function: Any, own: Any = None) -> Any:

@@ -293,7 +293,7 @@ class Newton {
             bool all = true, tolerable = true;
             double gap = 0;
             for (Machine& machine : machines_) {
-                machine.assess(loss);
+                machine.assess(loss, &threads_);
                 all &= goal.finished(machine);
                 tolerable &= enough.finished(machine);
                 gap = std::max(gap, machine.gap);
@@ -365,7 +365,7 @@ class Newton {
     // Newton steps until all machines are done or stuck; returns how many.
     int solve_working_set(WorkingMatrix& matrix, std::vector<Machine>& local, const OdmLoss& loss,
                           const StepPolicy& policy, const StepPolicy& enough, Index m) {
-        for (Machine& machine : local) machine.assess(loss);
+        for (Machine& machine : local) machine.assess(loss, &threads_);
         int inner = 0;
         for (; inner < kMaxInner && total_iterations_ < options_.max_iter && !given_up(); ++inner) {
             std::vector<Step> steps;
@@ -390,7 +390,7 @@ class Newton {
             const int before = matrix.products();
             while (!matrix.solve(list, shift_)) {
                 raise_shift(matrix, local);
-                for (Machine& machine : local) machine.assess(loss);
+                for (Machine& machine : local) machine.assess(loss, &threads_);
                 for (Step& step : steps) {
                     const std::size_t number = step.number;
                     step = policy.propose(*step.machine);
@@ -484,7 +484,7 @@ class Newton {
             machine.a[i] += step * share[i];
             machine.f[i] += step * (product[0][i] + shift_ * share[i]);
         }
-        machine.assess(loss);
+        machine.assess(loss, &threads_);
     }
 
     // The kernel is not positive semidefinite on these rows: solve k + shift I instead.

@@ -81,20 +81,33 @@ double find_step(const Slope& slope, double limit) {
     return low;
 }
 
+// Of the way a, f to a + da, f + df: <da, f>, <da, df> and the sum of da.
+struct Along {
+    double linear = 0, quadratic = 0, sum = 0;
+
+    void operator+=(const Along& other) {
+        linear += other.linear;
+        quadratic += other.quadratic;
+        sum += other.sum;
+    }
+};
+
 }  // namespace
 
-double line_search(const Machine& machine, const Values& x, const Values& fx, const OdmLoss& loss,
+double line_search(const Machine& machine, const Values& da, const Values& df, const OdmLoss& loss,
                    bool on_dual, double constant, double raise, Threads* threads) {
     const std::size_t n = machine.size();
-    Values da(n), df(n);
-    double linear = 0, quadratic = 0, sum_da = 0;
-    for (std::size_t i = 0; i < n; ++i) {
-        da[i] = x[i] - machine.a[i];
-        df[i] = fx[i] - machine.f[i];
-        linear += da[i] * machine.f[i];
-        quadratic += da[i] * df[i];
-        sum_da += da[i];
-    }
+    const auto along = ordered_sum<Along>(threads, n, [&](std::size_t first, std::size_t last) {
+        Along here;
+        for (std::size_t i = first; i < last; ++i) {
+            here.linear += da[i] * machine.f[i];
+            here.quadratic += da[i] * df[i];
+            here.sum += da[i];
+        }
+        return here;
+    });
+    double linear = along.linear, quadratic = along.quadratic;
+    const double sum_da = along.sum;
     linear += raise * sum_da;
     quadratic -= constant * sum_da * sum_da;
     if (on_dual)

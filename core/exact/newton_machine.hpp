@@ -41,10 +41,10 @@ struct Machine {
     void assess(const OdmLoss& loss, Threads* threads = nullptr);
 };
 
-// How far to go from a, f towards x, fx: the minimiser of the primal or of the dual on that line. Both are
+// How far to go from a, f along da, df: the minimiser of the primal or of the dual on that line. Both are
 // convex and piecewise quadratic there. On the dual the kernel may be taken without a `constant` that f is
 // made with, f being raised by `raise` instead (see HeldBias).
-double line_search(const Machine& machine, const Values& x, const Values& fx, const OdmLoss& loss,
+double line_search(const Machine& machine, const Values& da, const Values& df, const OdmLoss& loss,
                    bool on_dual, double constant = 0, double raise = 0, Threads* threads = nullptr);
 
 // Exact coordinate steps among the rows first..first+count-1, on their block of kernel values, from what f is

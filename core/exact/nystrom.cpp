@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "base/linalg.hpp"
+#include "base/parts.hpp"
 #include "base/random.hpp"
 #include "kernel/products.hpp"
 
@@ -321,16 +322,21 @@ bool NystromPreconditioner<T>::update(const std::vector<double>& inverse_d) {
         if (inverse_d[i] != inverse_d_[i]) changed.push_back(static_cast<Index>(i));
     const Index rank = factor_.rank(), count = (static_cast<Index>(changed.size()) + kTile - 1) / kTile;
     if (kShare * static_cast<Index>(changed.size()) > factor_.size()) return false;
-    Buffer<T> tiles;
-    tiles.assign(static_cast<std::size_t>(count * rank * kTile), T(0));
+    Buffer<T> tiles(static_cast<std::size_t>(count * rank * kTile));
     std::vector<double> scales(static_cast<std::size_t>(count * kTile), 0.0);
-    for (std::size_t c = 0; c < changed.size(); ++c) {
-        const auto i = static_cast<std::size_t>(changed[c]);
-        const T* from = factor_.tile(changed[c] / kTile) + changed[c] % kTile;
-        T* to = tiles.data() + static_cast<Index>(c) / kTile * rank * kTile + static_cast<Index>(c) % kTile;
-        for (Index r = 0; r < rank; ++r) to[r * kTile] = from[r * kTile];
-        scales[c] = inverse_d[i] - inverse_d_[i];
-    }
+    in_parts(&threads_, count, 1, [&](Index first, Index last) {
+        T* to = tiles.data() + first * rank * kTile;
+        std::fill(to, tiles.data() + last * rank * kTile, T(0));
+        const Index end = std::min(static_cast<Index>(changed.size()), last * kTile);
+        for (Index c = first * kTile; c < end; ++c) {
+            const Index row = changed[static_cast<std::size_t>(c)];
+            const auto i = static_cast<std::size_t>(row);
+            const T* from = factor_.tile(row / kTile) + row % kTile;
+            T* own = tiles.data() + c / kTile * rank * kTile + c % kTile;
+            for (Index r = 0; r < rank; ++r) own[r * kTile] = from[r * kTile];
+            scales[static_cast<std::size_t>(c)] = inverse_d[i] - inverse_d_[i];
+        }
+    });
     add_products(tiles.data(), count, scales.data());
     return factor_sum(0);
 }

@@ -171,15 +171,15 @@ class Path {
     static void lead(Machine& machine, Solved& last, const OdmLoss& loss) {
         const Solved here{machine.a, machine.f};
         if (last.a.empty()) last = {Values(here.a.size()), Values(here.f.size())}, machine.add_base(last.f);
-        Values a(here.a), f(here.f);
-        for (std::size_t i = 0; i < a.size(); ++i) {
-            a[i] += kLead * (here.a[i] - last.a[i]);
-            f[i] += kLead * (here.f[i] - last.f[i]);
+        Values da(here.a.size()), df(da.size());
+        for (std::size_t i = 0; i < da.size(); ++i) {
+            da[i] = kLead * (here.a[i] - last.a[i]);
+            df[i] = kLead * (here.f[i] - last.f[i]);
         }
-        const double step = line_search(machine, a, f, loss, true);
-        for (std::size_t i = 0; i < a.size(); ++i) {
-            machine.a[i] += step * (a[i] - here.a[i]);
-            machine.f[i] += step * (f[i] - here.f[i]);
+        const double step = line_search(machine, da, df, loss, true);
+        for (std::size_t i = 0; i < da.size(); ++i) {
+            machine.a[i] += step * da[i];
+            machine.f[i] += step * df[i];
         }
         last = here;
     }

@@ -92,10 +92,15 @@ void StepPolicy::advance(Machine& machine, const Values& x, const Values& fx) co
     if (whole) {
         std::swap(machine, there);
     } else {
-        const double length = line_search(machine, x, fx, loss_, machine.dual_steps);
+        Values da(x.size()), df(x.size());
         for (std::size_t i = 0; i < x.size(); ++i) {
-            machine.a[i] += length * (x[i] - machine.a[i]);
-            machine.f[i] += length * (fx[i] - machine.f[i]);
+            da[i] = x[i] - machine.a[i];
+            df[i] = fx[i] - machine.f[i];
+        }
+        const double length = line_search(machine, da, df, loss_, machine.dual_steps);
+        for (std::size_t i = 0; i < x.size(); ++i) {
+            machine.a[i] += length * da[i];
+            machine.f[i] += length * df[i];
         }
         machine.assess(loss_);
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/parts.hpp"
 #include "kernel/rows_view.hpp"
 
 namespace sodm {
@@ -111,27 +112,34 @@ double find_step(const RowsView& view) {
     return step;
 }
 
-ByteRows::ByteRows(const RowsView& view, double step) : stride((view.features + 3) / 4 * 4) {
+ByteRows::ByteRows(const RowsView& view, double step, Threads* threads)
+    : stride((view.features + 3) / 4 * 4) {
+    constexpr Index kRows = 256;  // of a task
     const auto n = static_cast<std::size_t>(view.n);
-    value.assign(n * static_cast<std::size_t>(stride), 0);
+    value.resize(n * static_cast<std::size_t>(stride));
     sum.assign(n, 0);
     square.assign(n, 0);
     fits.assign(n, 1);
-    whole = true;
-    for (Index i = 0; i < view.n; ++i) {
-        const auto r = static_cast<std::size_t>(i);
-        std::uint8_t* row = value.data() + i * stride;
-        if (byte_row(view, i, step, row)) {
-            for (Index k = 0; k < view.features; ++k) {
-                sum[r] += row[k];
-                square[r] += row[k] * row[k];
-            }
-        } else {
+    in_parts(threads, view.n, kRows, [&](Index first, Index last) {
+        for (Index i = first; i < last; ++i) {
+            const auto r = static_cast<std::size_t>(i);
+            std::uint8_t* row = value.data() + i * stride;
             std::fill(row, row + stride, std::uint8_t(0));
-            fits[r] = 0;
-            whole = false;
+            if (!byte_row(view, i, step, row)) {
+                std::fill(row, row + stride, std::uint8_t(0));
+                fits[r] = 0;
+                continue;
+            }
+            std::int32_t total = 0, squares = 0;
+            for (Index k = 0; k < view.features; ++k) {
+                total += row[k];
+                squares += row[k] * row[k];
+            }
+            sum[r] = total;
+            square[r] = squares;
         }
-    }
+    });
+    whole = std::all_of(fits.begin(), fits.end(), [](std::uint8_t fit) { return fit != 0; });
 }
 
 }  // namespace sodm

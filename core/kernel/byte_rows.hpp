@@ -11,6 +11,7 @@
 namespace sodm {
 
 struct RowsView;
+class Threads;
 
 constexpr Index kByteFeatures = 32;           // with fewer, the kernel function takes longer than the product
 constexpr Index kMostByteFeatures = 1 << 15;  // 255^2 times as many fit 32 bits
@@ -27,7 +28,7 @@ struct ByteRows {
     bool whole = false;  // all rows fit
 
     ByteRows() = default;
-    ByteRows(const RowsView& view, double step);
+    ByteRows(const RowsView& view, double step, Threads* threads = nullptr);
 };
 
 }  // namespace sodm

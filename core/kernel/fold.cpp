@@ -98,60 +98,99 @@ std::vector<std::uint64_t> hashes_of(const Rows& rows, Index n, const std::int64
     return hashes;
 }
 
-// One pass in row order over an open-addressing table, so that the first row of each set is the one kept.
-// Equal hashes are never trusted: rows are compared.
+// Hashes are spread evenly, so that rows go to buckets by the first bits of theirs, and each bucket is sorted
+// and looked through by itself: equal rows have equal hashes and stand next to each other. What is kept comes
+// out in the order of the hashes. Equal hashes are never trusted: rows are compared.
 template <class Rows>
-Folding find_repeats(const Rows& rows, Index n, const std::int64_t* labels,
-                     const std::vector<std::uint64_t>& hashes) {
-    std::size_t slots = 16;
-    while (slots < static_cast<std::size_t>(n) * 2) slots *= 2;
-    std::vector<Index> table(slots, -1);  // positions in `first`
-    Folding folding;
-    folding.group.resize(static_cast<std::size_t>(n));
-    for (Index i = 0; i < n; ++i) {
-        const std::uint64_t h = hashes[static_cast<std::size_t>(i)];
-        std::size_t slot = static_cast<std::size_t>(h ^ (h >> 32)) & (slots - 1);
-        for (;; slot = (slot + 1) & (slots - 1)) {
-            Index& entry = table[slot];
-            if (entry < 0) {
-                entry = static_cast<Index>(folding.first.size());
-                folding.first.push_back(i);
-            } else {
-                const Index j = folding.first[static_cast<std::size_t>(entry)];
-                if (hashes[static_cast<std::size_t>(j)] != h || labels[j] != labels[i] || !rows.equal(i, j))
-                    continue;
+class Folder {
+  public:
+    Folder(const Rows& rows, Index n, const std::int64_t* labels, const std::vector<std::uint64_t>& hashes)
+        : rows_(rows), n_(n), labels_(labels), hashes_(hashes) {
+        while (bits_ < kMostBits && (n >> bits_) > kBucket) ++bits_;
+    }
+
+    Folding run(Threads& threads) {
+        const std::size_t buckets = std::size_t(1) << bits_;
+        deal(buckets);
+        std::vector<Index> kept(buckets + 1, 0);
+        Folding folding;
+        folding.group.resize(static_cast<std::size_t>(n_));
+        // Of each bucket the places among those that it keeps; what the buckets before it keep is added when
+        // that is known.
+        threads.run(buckets, [&](std::size_t b, int) { kept[b + 1] = look_through(b, folding.group); });
+        for (std::size_t b = 0; b < buckets; ++b) kept[b + 1] += kept[b];
+        folding.first.resize(static_cast<std::size_t>(kept.back()));
+        threads.run(buckets, [&](std::size_t b, int) {
+            for (Index k = begin_[b]; k < begin_[b + 1]; ++k) {
+                const Index row = order_[static_cast<std::size_t>(k)].second;
+                Index& place = folding.group[static_cast<std::size_t>(row)];
+                const bool first = place < 0;  // see `look_through`
+                place = kept[b] + (first ? ~place : place);
+                if (first) folding.first[static_cast<std::size_t>(place)] = row;
             }
-            folding.group[static_cast<std::size_t>(i)] = entry;
-            break;
+        });
+        return folding;
+    }
+
+  private:
+    static constexpr int kMostBits = 12;
+    static constexpr Index kBucket = 1024;  // rows, about
+
+    std::size_t bucket(std::uint64_t hash) const {
+        return bits_ == 0 ? 0 : static_cast<std::size_t>(hash >> (64 - bits_));
+    }
+
+    void deal(std::size_t buckets) {
+        begin_.assign(buckets + 1, 0);
+        for (std::uint64_t h : hashes_) ++begin_[bucket(h) + 1];
+        for (std::size_t b = 0; b < buckets; ++b) begin_[b + 1] += begin_[b];
+        std::vector<Index> next(begin_.begin(), begin_.end() - 1);
+        order_.resize(static_cast<std::size_t>(n_));
+        for (Index i = 0; i < n_; ++i) {
+            const std::uint64_t h = hashes_[static_cast<std::size_t>(i)];
+            order_[static_cast<std::size_t>(next[bucket(h)]++)] = {h, i};
         }
     }
-    return folding;
-}
 
-void sort_by_hash(Folding& folding, const std::vector<std::uint64_t>& hashes) {
-    const std::size_t kept = folding.first.size();
-    std::vector<std::pair<std::uint64_t, Index>> order(kept);  // the second settles ties, which are accidents
-    for (std::size_t k = 0; k < kept; ++k)
-        order[k] = {hashes[static_cast<std::size_t>(folding.first[k])], static_cast<Index>(k)};
-    std::sort(order.begin(), order.end());
-    std::vector<Index> first(kept), place(kept);
-    for (std::size_t k = 0; k < kept; ++k) {
-        const auto old = static_cast<std::size_t>(order[k].second);
-        first[k] = folding.first[old];
-        place[old] = static_cast<Index>(k);
+    // Writes the place of the row that stands for it to each row of a bucket, ~place if it is that row
+    // itself. Returns how many these are.
+    Index look_through(std::size_t b, std::vector<Index>& group) {
+        const auto first = order_.begin() + begin_[b], last = order_.begin() + begin_[b + 1];
+        std::sort(first, last);  // rows of one hash in their order: the first of equal rows comes first
+        Index kept = 0;
+        std::vector<Index> alike;  // the rows of one hash that stand for others: one, but for accidents
+        for (auto entry = first; entry != last; ++entry) {
+            if (entry == first || entry->first != (entry - 1)->first) alike.clear();
+            const Index i = entry->second;
+            const auto found = std::find_if(alike.begin(), alike.end(), [&](Index j) {
+                return labels_[j] == labels_[i] && rows_.equal(i, j);
+            });
+            Index& place = group[static_cast<std::size_t>(i)];
+            if (found != alike.end()) {
+                place = ~group[static_cast<std::size_t>(*found)];
+                continue;
+            }
+            alike.push_back(i);
+            place = ~kept++;
+        }
+        return kept;
     }
-    folding.first = std::move(first);
-    for (Index& g : folding.group) g = place[static_cast<std::size_t>(g)];
-}
+
+    const Rows& rows_;
+    Index n_;
+    const std::int64_t* labels_;
+    const std::vector<std::uint64_t>& hashes_;
+    int bits_ = 0;  // of a hash that tell its bucket
+    std::vector<Index> begin_;
+    std::vector<std::pair<std::uint64_t, Index>> order_;
+};
 
 }  // namespace
 
 Folding fold_rows(const RowsView& view, const std::int64_t* labels, Threads& threads) {
     return with_rows(view, [&](const auto& rows) {
         const std::vector<std::uint64_t> hashes = hashes_of(rows, view.n, labels, threads);
-        Folding folding = find_repeats(rows, view.n, labels, hashes);
-        sort_by_hash(folding, hashes);
-        return folding;
+        return Folder(rows, view.n, labels, hashes).run(threads);
     });
 }
 

@@ -6,11 +6,14 @@
 #include <optional>
 #include <utility>
 
+#include "base/parts.hpp"
 #include "kernel/neighbourhood.hpp"
 
 namespace sodm {
 
 namespace {
+constexpr Index kTilesOfPart = 16;  // of a vector: enough work to be worth handing out
+
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 }  // namespace
 
@@ -28,6 +31,7 @@ GramMatrix<T>::GramMatrix(const KernelSource<T>& source, std::size_t cache_bytes
 template <class T>
 void GramMatrix<T>::assign(const std::vector<Index>& rows, bool packed) {
     rows_.clear();
+    plan_ = nullptr;
     tiles_.clear();
     pool_.clear();
     packed_pool_.clear();
@@ -41,6 +45,7 @@ void GramMatrix<T>::assign(const std::vector<Index>& rows, bool packed) {
 template <class T>
 void GramMatrix<T>::append(const std::vector<Index>& rows) {
     if (rows.empty()) return;
+    plan_ = nullptr;
     const Index last = size() / kTile;
     if (size() % kTile != 0) {  // the last tile row grows: evaluate it anew
         forget(last);
@@ -197,18 +202,25 @@ void GramMatrix<T>::apply(const double* x, int n_vectors, double* y, const char*
     const Index n = size(), tiles = tile_rows(), padded = tiles * kTile;
     const TileProducts<T> products(packing_);
     Buffer<T> xt(static_cast<std::size_t>(padded * n_vectors));
-    for (int v = 0; v < n_vectors; ++v) {
-        std::transform(x + v * n, x + (v + 1) * n, xt.data() + v * padded,
-                       [](double a) { return static_cast<T>(a); });
-        std::fill(xt.data() + v * padded + n, xt.data() + (v + 1) * padded, T(0));
-    }
-
     std::vector<double> tile_sums(at(tiles * n_vectors), 0.0);
-    for (int v = 0; v < n_vectors; ++v)
-        for (Index i = 0; i < n; ++i) tile_sums[at(v * tiles + i / kTile)] += x[v * n + i];
     std::vector<char> filled(at(tiles * n_vectors), 0);  // tiles of x that are not all zero
-    for (int v = 0; v < n_vectors; ++v)
-        for (Index i = 0; i < n; ++i) filled[at(v * tiles + i / kTile)] |= x[v * n + i] != 0;
+    in_parts(&threads_, tiles, kTilesOfPart, [&](Index first, Index last) {
+        for (int v = 0; v < n_vectors; ++v)
+            for (Index t = first; t < last; ++t) {
+                const double* from = x + v * n + t * kTile;
+                T* to = xt.data() + v * padded + t * kTile;
+                double sum = 0;
+                bool any = false;
+                for (int r = 0; r < height(t); ++r) {
+                    to[r] = static_cast<T>(from[r]);
+                    sum += from[r];
+                    any |= from[r] != 0;
+                }
+                std::fill(to + height(t), to + kTile, T(0));
+                tile_sums[at(v * tiles + t)] = sum;
+                filled[at(v * tiles + t)] = any;
+            }
+    });
     const auto asked = [&](int v, Index tile) { return !wanted || wanted[v * tiles + tile]; };
     // Whether the product of tiles (j, i) adds to y of i, and to y of j.
     const auto needs = [&](int v, Index to, Index from) {
@@ -289,13 +301,18 @@ void GramMatrix<T>::apply(const double* x, int n_vectors, double* y, const char*
             row.looked_at |= !left_out;
         }
     });
-    for (int v = 0; v < n_vectors; ++v)
-        for (Index k = 0; k < n; ++k) {
-            if (!asked(v, k / kTile)) continue;
-            double total = 0;
-            for (const auto& sum : sums) total += sum[static_cast<std::size_t>(v * padded + k)];
-            y[v * n + k] = total;
-        }
+    in_parts(&threads_, tiles, kTilesOfPart, [&](Index first, Index last) {
+        for (int v = 0; v < n_vectors; ++v)
+            for (Index t = first; t < last; ++t) {
+                if (!asked(v, t)) continue;
+                double total[kTile] = {};
+                for (const auto& sum : sums) {
+                    const double* from = sum.data() + v * padded + t * kTile;
+                    for (int r = 0; r < kTile; ++r) total[r] += from[r];
+                }
+                std::copy_n(total, height(t), y + v * n + t * kTile);
+            }
+    });
 }
 
 template <class T>

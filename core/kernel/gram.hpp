@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "base/parallel.hpp"
@@ -58,7 +59,8 @@ class GramMatrix {
 
   private:
     static constexpr std::size_t kTileValues = static_cast<std::size_t>(kTile) * kTile;
-    class Pass;  // of block coordinate steps
+    class Pass;       // of block coordinate steps
+    struct PassPlan;  // its tasks, which all passes over the same rows have in common
 
     // The tiles (j, i), j <= i, of tile row i: k(rows of j, columns of i).
     struct TileRow {
@@ -100,8 +102,9 @@ class GramMatrix {
     Packing<T> packing_;
     TilePool<T> pool_;
     TilePool<std::uint16_t> packed_pool_;
-    Index stored_ = 0;  // tile rows 0..stored_-1 are kept
-    double scale_ = 0;  // largest k(x, x)
+    Index stored_ = 0;                      // tile rows 0..stored_-1 are kept
+    double scale_ = 0;                      // largest k(x, x)
+    std::shared_ptr<const PassPlan> plan_;  // once there was a pass over these rows
 };
 
 }  // namespace sodm

@@ -32,10 +32,56 @@ std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 }  // namespace
 
 template <class T>
+struct GramMatrix<T>::PassPlan {
+    // One block's turn, or what some of the blocks that it sees, seen[block][first..last-1], are to it.
+    struct Task {
+        enum What { solve, bring, give } what;
+        Index block;
+        std::size_t first, last;
+    };
+
+    explicit PassPlan(const GramMatrix& gram) : seen(at(gram.tile_rows())) {
+        const Index tiles = gram.tile_rows();
+        for (Index i = 0; i < tiles; ++i) {
+            const TileRow& row = gram.tiles_[at(i)];
+            for (Index j = 0; j < i; ++j) {
+                if (!row.constant[at(j)]) seen[at(i)].push_back(j);
+                constants |= row.constant[at(j)] && row.value[at(j)] != 0;
+            }
+        }
+        to_bring.assign(at(tiles), 0);
+        to_give.assign(at(tiles), 0);
+        for (Index turn = 0; turn <= tiles; ++turn) {
+            if (turn < tiles) tasks.push_back({Task::solve, turn, 0, 0});
+            if (turn + 1 < tiles) list(Task::bring, turn + 1, early(turn + 1), to_bring[at(turn + 1)]);
+            if (turn > 0) list(Task::give, turn - 1, seen[at(turn - 1)].size(), to_give[at(turn - 1)]);
+        }
+    }
+
+    // How many of the blocks that a block sees come before the last one.
+    std::size_t early(Index block) const {
+        const std::vector<Index>& own = seen[at(block)];
+        return own.size() - (!own.empty() && own.back() == block - 1 ? 1 : 0);
+    }
+
+    std::vector<std::vector<Index>> seen;  // blocks before a block whose tiles with it are not constant
+    std::vector<Task> tasks;
+    std::vector<int> to_bring, to_give;  // tasks of each block
+    bool constants = false;              // whether any tile is constant and not zero
+
+  private:
+    void list(typename Task::What what, Index block, std::size_t count, int& listed) {
+        for (std::size_t k = 0; k < count; k += kGroup, ++listed)
+            tasks.push_back({what, block, k, std::min(count, k + kGroup)});
+    }
+};
+
+template <class T>
 class GramMatrix<T>::Pass {
   public:
     Pass(GramMatrix& gram, double* f, const BlockStep& solve)
         : gram_(gram),
+          plan_(*gram.plan_),
           f_(f),
           solve_(solve),
           products_(gram.packing_),
@@ -43,22 +89,21 @@ class GramMatrix<T>::Pass {
           change_(at(tiles_) * kTile),
           total_(at(tiles_), 0.0),
           changed_(at(tiles_), 0),
-          seen_(at(tiles_)),
           to_bring_(new std::atomic<int>[at(tiles_)]),
           to_give_(new std::atomic<int>[at(tiles_)]),
           work_(at(gram.threads_.count())) {
-        for (Index i = 0; i < tiles_; ++i) {
-            for (Index j = 0; j < i; ++j)
-                if (!gram_.tiles_[at(i)].constant[at(j)]) seen_[at(i)].push_back(j);
-            to_bring_[at(i)] = to_give_[at(i)] = 0;
+        std::size_t most = 0;
+        for (std::size_t i = 0; i < at(tiles_); ++i) {
+            most = std::max(most, plan_.seen[i].size());
+            to_bring_[i] = plan_.to_bring[i];
+            to_give_[i] = plan_.to_give[i];
         }
-        for (std::vector<double>& brought : brought_) brought.resize(at(tiles_) * kTile);
-        list_tasks();
+        for (Buffer<double>& brought : brought_) brought.resize(most * kTile);
     }
 
     void run() {
-        gram_.threads_.run(tasks_.size(), [&](std::size_t k, int worker) {
-            const Task& task = tasks_[k];
+        gram_.threads_.run(plan_.tasks.size(), [&](std::size_t k, int worker) {
+            const Task& task = plan_.tasks[k];
             switch (task.what) {
                 case Task::solve:
                     return solve(task.block, worker);
@@ -68,38 +113,16 @@ class GramMatrix<T>::Pass {
                     return give(task, worker);
             }
         });
-        for (Index j = 0; j < tiles_; ++j) {
-            double level = 0;  // what all rows of a block get from tiles that are constant
-            for (Index i = j + 1; i < tiles_; ++i)
-                if (is_constant(i, j)) level += value(i, j) * total_[at(i)];
-            raise(j, level);
-        }
+        if (!plan_.constants) return;
+        std::vector<double> level(at(tiles_), 0.0);  // what all rows of a block get from constant tiles
+        for (Index i = 0; i < tiles_; ++i)
+            for (Index j = 0; j < i; ++j)
+                if (is_constant(i, j)) level[at(j)] += value(i, j) * total_[at(i)];
+        for (Index j = 0; j < tiles_; ++j) raise(j, level[at(j)]);
     }
 
   private:
-    // One block's turn, or what some of the blocks that it sees, seen_[block][first..last-1], are to it.
-    struct Task {
-        enum What { solve, bring, give } what;
-        Index block;
-        std::size_t first, last;
-    };
-
-    void list_tasks() {
-        for (Index turn = 0; turn <= tiles_; ++turn) {
-            if (turn < tiles_) tasks_.push_back({Task::solve, turn, 0, 0});
-            if (turn + 1 < tiles_) list(Task::bring, turn + 1, early(turn + 1), to_bring_[at(turn + 1)]);
-            if (turn > 0) list(Task::give, turn - 1, seen_[at(turn - 1)].size(), to_give_[at(turn - 1)]);
-        }
-    }
-    void list(typename Task::What what, Index block, std::size_t count, std::atomic<int>& tasks) {
-        for (std::size_t k = 0; k < count; k += kGroup, ++tasks)
-            tasks_.push_back({what, block, k, std::min(count, k + kGroup)});
-    }
-    // How many of the blocks that a block sees come before the last one.
-    std::size_t early(Index block) const {
-        const std::vector<Index>& seen = seen_[at(block)];
-        return seen.size() - (!seen.empty() && seen.back() == block - 1 ? 1 : 0);
-    }
+    using Task = typename PassPlan::Task;
 
     template <class Condition>
     void wait(int worker, const Condition& condition) const {
@@ -120,14 +143,14 @@ class GramMatrix<T>::Pass {
         wait_until_solved(worker, i);
         wait_until_done(worker, to_bring_[at(i)]);
         Workspace<T>& work = work_[at(worker)];
-        const std::vector<Index>& seen = seen_[at(i)];
-        for (std::size_t k = early(i); k < seen.size(); ++k)
+        const std::vector<Index>& seen = plan_.seen[at(i)];
+        for (std::size_t k = plan_.early(i); k < seen.size(); ++k)
             if (changed_[at(seen[k])]) bring_one(i, k, work);
         for (std::size_t k = 0; k < seen.size(); ++k)
             if (changed_[at(seen[k])])
                 for (int c = 0; c < gram_.height(i); ++c) f_[i * kTile + c] += brought(i, k)[c];
         double from_constant = 0;
-        for (Index j = 0; j < i; ++j)
+        for (Index j = 0; j < i && plan_.constants; ++j)
             if (is_constant(i, j)) from_constant += value(i, j) * total_[at(j)];
         raise(i, from_constant);
 
@@ -143,11 +166,11 @@ class GramMatrix<T>::Pass {
     void bring(const Task& task, int worker) {
         wait_until_solved(worker, task.block - 1);
         for (std::size_t k = task.first; k < task.last; ++k)
-            if (changed_[at(seen_[at(task.block)][k])]) bring_one(task.block, k, work_[at(worker)]);
+            if (changed_[at(plan_.seen[at(task.block)][k])]) bring_one(task.block, k, work_[at(worker)]);
         to_bring_[at(task.block)].fetch_sub(1, std::memory_order_release);
     }
     void bring_one(Index i, std::size_t k, Workspace<T>& work) {
-        const Index j = seen_[at(i)][k];
+        const Index j = plan_.seen[at(i)][k];
         alignas(64) T sum[kTile] = {};
         products_.over_rows(tile(i, j, work), gram_.height(j), lanes_for<T>(gram_.height(i)),
                             change_.data() + j * kTile, sum);
@@ -159,7 +182,7 @@ class GramMatrix<T>::Pass {
         wait_until_solved(worker, i + 1);
         if (i > 0) wait_until_done(worker, to_give_[at(i - 1)]);  // blocks get it in this order
         for (std::size_t k = task.first; k < task.last && changed_[at(i)]; ++k) {
-            const Index j = seen_[at(i)][k];
+            const Index j = plan_.seen[at(i)][k];
             alignas(64) T sum[kTile] = {};
             products_.over_columns(tile(i, j, work_[at(worker)]), gram_.height(j),
                                    lanes_for<T>(gram_.height(i)), change_.data() + i * kTile, sum);
@@ -189,16 +212,15 @@ class GramMatrix<T>::Pass {
     double* brought(Index i, std::size_t k) { return brought_[at(i % 2)].data() + k * kTile; }
 
     GramMatrix& gram_;
+    const PassPlan& plan_;
     double* f_;
     const BlockStep& solve_;
     TileProducts<T> products_;
     Index tiles_;
     Buffer<T> change_, diagonal_;
-    std::vector<double> brought_[2];
-    std::vector<double> total_;             // of the changes of a block
-    std::vector<char> changed_;             // whether there are any
-    std::vector<std::vector<Index>> seen_;  // blocks before a block whose tiles with it are not constant
-    std::vector<Task> tasks_;
+    Buffer<double> brought_[2];
+    std::vector<double> total_;                               // of the changes of a block
+    std::vector<char> changed_;                               // whether there are any
     std::atomic<Index> solved_{0};                            // blocks
     std::unique_ptr<std::atomic<int>[]> to_bring_, to_give_;  // tasks of a block that are left
     std::vector<Workspace<T>> work_;
@@ -207,6 +229,7 @@ class GramMatrix<T>::Pass {
 template <class T>
 void GramMatrix<T>::relax(double* f, const BlockStep& solve) {
     look_at_all();
+    if (!plan_) plan_ = std::make_shared<const PassPlan>(*this);
     Pass(*this, f, solve).run();
 }
 

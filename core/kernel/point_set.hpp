@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/memory.hpp"
+#include "base/parallel.hpp"
 #include "kernel/byte_rows.hpp"
 #include "kernel/kernel_function.hpp"
 #include "kernel/rows_view.hpp"
@@ -25,10 +26,11 @@ struct Layout {
 template <class T>
 class PointSet {
   public:
-    // Chooses the layout for these points.
-    PointSet(const RowsView& view, const KernelFunction& kernel);
+    // Chooses the layout for these points. The threads, if there are any, change nothing but the time.
+    PointSet(const RowsView& view, const KernelFunction& kernel, Threads* threads = nullptr);
     // Lays these points out as given.
-    PointSet(const RowsView& view, const KernelFunction& kernel, const Layout& layout);
+    PointSet(const RowsView& view, const KernelFunction& kernel, const Layout& layout,
+             Threads* threads = nullptr);
 
     Index n = 0, features = 0;
     Layout layout;
@@ -46,9 +48,10 @@ class PointSet {
 
   private:
     mutable std::once_flag made_dense_;
-    void fill(const RowsView& view, const KernelFunction& kernel);
-    void set_norms(const KernelFunction& kernel);
-    double largest_half_square() const;
+    void fill(const RowsView& view, const KernelFunction& kernel, Threads* threads);
+    void fill_sparse(const RowsView& view, double scale, Threads* threads);
+    void set_norms(const KernelFunction& kernel, Threads* threads);
+    double largest_half_square(Threads* threads) const;
 };
 
 }  // namespace sodm

@@ -33,10 +33,10 @@ class KernelFunction:
 
 class Points:
     @staticmethod
-    def dense(x: Annotated[NDArray, dict(device='cpu', writable=False)], kernel: KernelFunction, double: bool = False, like: Points | None = None) -> Points: ...
+    def dense(x: Annotated[NDArray, dict(device='cpu', writable=False)], kernel: KernelFunction, double: bool = False, like: Points | None = None, n_threads: int = 1) -> Points: ...
 
     @staticmethod
-    def csr(data: Annotated[NDArray, dict(device='cpu', writable=False)], indices: Annotated[NDArray, dict(device='cpu', writable=False)], indptr: Annotated[NDArray, dict(device='cpu', writable=False)], features: int, kernel: KernelFunction, double: bool = False, like: Points | None = None) -> Points: ...
+    def csr(data: Annotated[NDArray, dict(device='cpu', writable=False)], indices: Annotated[NDArray, dict(device='cpu', writable=False)], indptr: Annotated[NDArray, dict(device='cpu', writable=False)], features: int, kernel: KernelFunction, double: bool = False, like: Points | None = None, n_threads: int = 1) -> Points: ...
 
     def rounding(self) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64], float, float, float]:
         """
@@ -67,6 +67,14 @@ def landmark_sums(landmarks: Points, x: Points, coefficients: Annotated[NDArray[
     """
     (sums of squared losses, K(landmarks, x) times half their derivative by f) of each problem.
     """
+
+def two_nearest(x: Points, centres: Points, add: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int = 1) -> tuple[NDArray[numpy.int32], NDArray[numpy.float64]]:
+    """
+    (numbers, values) of the two centres of each row with the smallest k(x, centre) + add[centre].
+    """
+
+def cell_means(x: Annotated[NDArray, dict(device='cpu', writable=False)], cell: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_cells: int, n_threads: int = 1) -> NDArray[numpy.float64]:
+    """The mean of the rows of each cell, of which none is empty."""
 
 def block(a: Points, b: Points, n_threads: int = 1) -> NDArray[numpy.float64]: ...
 
@@ -152,6 +160,9 @@ class LinearRows:
 def fold_dense(x: Annotated[NDArray, dict(device='cpu', writable=False)], labels: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int = 1) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64]]: ...
 
 def fold_csr(data: Annotated[NDArray, dict(device='cpu', writable=False)], indices: Annotated[NDArray, dict(device='cpu', writable=False)], indptr: Annotated[NDArray, dict(device='cpu', writable=False)], features: int, labels: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int = 1) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64]]: ...
+
+def take_rows(x: Annotated[NDArray, dict(device='cpu', writable=False)], index: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int = 1) -> NDArray:
+    """x[index] of an array in C order."""
 
 def hash_dense(x: Annotated[NDArray, dict(device='cpu', writable=False)], n_threads: int = 1, labels: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> NDArray[numpy.uint64]: ...
 

@@ -119,8 +119,9 @@ class KernelMachineClassifier(ClassifierMixin, KernelMachine):
         rows = self._with_weight(X, kept)
         if self.kernel != "precomputed":
             few = rows.shape[0] * rows.shape[1] < FEW_VALUES
-            folded = fold(rows, codes, weights, 1 if few else threads_for(self.n_jobs))
-            rows, weights = rows.select(folded.first), folded.weights
+            threads = 1 if few else threads_for(self.n_jobs)
+            folded = fold(rows, codes, weights, threads)
+            rows, weights = rows.select(folded.first, threads), folded.weights
             codes, kept = codes[folded.first], kept[folded.first]
         made = self._kernel_for(kernel, rows, weights, float(self._has_intercept()))
         # Two classes are one problem, classes_[1] being +1; more are one for each pair, or one for each class

@@ -221,7 +221,7 @@ class KernelMachine(BaseEstimator):
     ) -> Kernel:
         return Kernel(
             kernel,
-            gamma=resolve_gamma(self.gamma, rows, weights),
+            gamma=resolve_gamma(self.gamma, rows, weights, threads_for(self.n_jobs)),
             degree=int(self.degree),
             coef0=float(self.coef0),
             offset=offset,

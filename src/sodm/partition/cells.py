@@ -10,13 +10,13 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from math import ceil
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from sodm.problem.cells import Cells, blocks_of_products, squares
+from sodm import _core
+from sodm.problem.cells import Cells, NearestCells
 from sodm.problem.distinct import distinct
 from sodm.problem.evaluator import KernelEvaluator
 from sodm.problem.kernels import Kernel
@@ -59,7 +59,7 @@ def find_cells(
     """
     count = count_of(n, size)
     most = TOO_LARGE * size * sample.shape[0] / n  # rows of the sample in a cell
-    prepared = _Sample(sample, count, n_threads, given_up)
+    prepared = _Sample(sample, n_threads, given_up)
     cells = _lloyd(prepared, _start(sample.shape[0], count, rng))
     for _ in range(ROUNDS):
         nearest = prepared.nearest(cells)
@@ -70,8 +70,8 @@ def find_cells(
         counts = [ceil(TOO_LARGE * sizes[cell] / most) for cell in large]
         starts = [_start(sizes[cell], count, rng) for cell, count in zip(large, counts, strict=True)]
 
-        def divide(cell: int, start: Index, nearest: Index = nearest) -> Rows:
-            own = _Sample(sample[np.flatnonzero(nearest == cell)], len(start), 1, given_up)
+        def divide(cell: int, start: Index, nearest: NDArray[np.int32] = nearest) -> Rows:
+            own = _Sample(sample[np.flatnonzero(nearest == cell)], 1, given_up)
             return _lloyd(own, start).centres
 
         with ThreadPoolExecutor(n_threads) as pool:
@@ -94,32 +94,15 @@ class _Sample:
     """Rows whose nearest cell is asked for again and again: prepared for the core once, since that takes as
     long as the products where features are many."""
 
-    def __init__(self, rows: Rows, n_cells: int, n_threads: int, given_up: Callable[[], bool]) -> None:
-        self.rows, self._given_up = rows, given_up
-        self._inner, self._n_threads = KernelEvaluator(Kernel("linear"), "double"), n_threads
-        self._blocks = [
-            (block, self._inner.points(rows[block])) for block in blocks_of_products(rows, n_cells)
-        ]
+    def __init__(self, rows: Rows, n_threads: int, given_up: Callable[[], bool]) -> None:
+        self.rows, self.n_threads, self._given_up = rows, n_threads, given_up
+        self._points = KernelEvaluator(Kernel("linear"), "double", n_threads).points(rows)
 
-    def nearest(self, cells: Cells) -> NDArray[np.intp]:
+    def nearest(self, cells: Cells) -> NDArray[np.int32]:
         """The nearest cell of each row."""
-        norms, found = squares(cells.centres), np.empty(self.rows.shape[0], dtype=np.intp)
-        centres = self._inner.points(cells.centres * -2.0)
-
-        def look_at(block: slice, points: Any) -> None:
-            if self._given_up():
-                raise GivenUp
-            distance = self._inner.block(points, centres)
-            distance += norms
-            found[block] = distance.argmin(axis=1)
-
-        if self._n_threads == 1 or len(self._blocks) == 1:  # threads take longer to start
-            for block, points in self._blocks:
-                look_at(block, points)
-            return found
-        with ThreadPoolExecutor(self._n_threads) as pool:
-            list(pool.map(look_at, *zip(*self._blocks, strict=True)))
-        return found
+        if self._given_up():
+            raise GivenUp
+        return np.ascontiguousarray(NearestCells(cells).two(self._points, self.n_threads)[0][:, 0])
 
 
 def _start(n: int, n_cells: int, rng: np.random.RandomState) -> Index:
@@ -130,22 +113,23 @@ def _start(n: int, n_cells: int, rng: np.random.RandomState) -> Index:
 def _lloyd(sample: _Sample, start: Index) -> Cells:
     """k-means of a sample, from some of its rows; a centre that loses all rows is left out."""
     cells = Cells(sample.rows[start].astype(np.float64))
-    before: NDArray[np.intp] | None = None
+    before: NDArray[np.int32] | None = None
     for _ in range(PASSES):
         nearest = sample.nearest(cells)
         if before is not None and np.array_equal(nearest, before):
             break
-        cells, before = Cells(_means(sample.rows, nearest)), nearest
+        cells, before = Cells(_means(sample.rows, nearest, sample.n_threads)), nearest
     return cells
 
 
-def _means(sample: Rows, nearest: NDArray[np.intp]) -> Rows:
+def _means(sample: Rows, nearest: NDArray[np.int32], n_threads: int) -> Rows:
     """The mean of the rows of each cell that has any."""
-    cells, nearest = distinct(nearest)
-    share = 1.0 / np.bincount(nearest)[nearest]
-    shape = (len(cells), len(nearest))
-    means = sparse.csr_matrix((share, (nearest, np.arange(len(nearest)))), shape=shape) @ sample
-    return canonical(means) if sparse.issparse(means) else np.asarray(means, dtype=np.float64)
+    cells, place = distinct(nearest)
+    if not sparse.issparse(sample):
+        return _core.cell_means(sample, place.astype(np.int64, copy=False), len(cells), n_threads)
+    share = 1.0 / np.bincount(place)[place]
+    shape = (len(cells), len(place))
+    return canonical(sparse.csr_matrix((share, (place, np.arange(len(place)))), shape=shape) @ sample)
 
 
 def _stack(pieces: list[Rows]) -> Rows:

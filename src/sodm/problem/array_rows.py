@@ -17,6 +17,7 @@ from sodm.problem.row_types import Rows
 from sodm.problem.rows import csr_parts
 from sodm.problem.variance import array_variance
 
+_TAKEN = (np.float32, np.float64)  # by the core
 ROWS_AT_ONCE = 2**18  # of a sum over rows, which copies them
 
 
@@ -39,8 +40,11 @@ class ArrayRows(RowSet):
     def __getitem__(self, index: Index | slice) -> Rows:
         return self.values[index]
 
-    def select(self, index: Index) -> ArrayRows:
-        return ArrayRows(self.values[index])
+    def select(self, index: Index, n_threads: int = 1) -> ArrayRows:
+        if self.sparse or not self.values.flags.c_contiguous or self.values.dtype not in _TAKEN:
+            return ArrayRows(self.values[index])
+        index = np.ascontiguousarray(index, dtype=np.int64)
+        return ArrayRows(_core.take_rows(self.values, index, n_threads))
 
     def map_rows(
         self, function: Callable[..., NDArray[Any]], own: NDArray[Any] | None = None
@@ -63,8 +67,8 @@ class ArrayRows(RowSet):
             return _core.fold_csr(*csr_parts(self.values), self.shape[1], labels, n_threads)
         return _core.fold_dense(self.values, labels, n_threads)
 
-    def variance(self, shares: Array) -> float:
-        return array_variance(self.values, shares)
+    def variance(self, shares: Array, n_threads: int = 1) -> float:
+        return array_variance(self.values, shares, n_threads)
 
 
 def as_row_set(X: Any) -> RowSet:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from sodm import _core
 from sodm.problem.evaluator import KernelEvaluator
 from sodm.problem.kernels import Kernel
 from sodm.problem.query_blocks import query_blocks
 from sodm.problem.row_types import Rows, is_sparse
 
 BORDER = 1.3  # the second centre counts where its squared distance is less than so many times the first's
-_OfDistances = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]
+_OfDistances = Callable[[NDArray[np.int32], NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]
 VALUES_AT_ONCE = 2**20  # of the rows that a thread looks at
-PRODUCTS_AT_ONCE = 2**18  # with the centres: they are gone over three times, and stay in the cache of a core
 
 
 @dataclass(frozen=True)
@@ -100,26 +100,38 @@ class Cells:
     ) -> NDArray[Any]:
         """A table of what is told by the squared distances of rows, for some of them at a time."""
         found = np.empty((X.shape[0], width), dtype=dtype)
-        inner = KernelEvaluator(Kernel("linear"), "double")
-        centres, norms = inner.points(self.centres * -2.0), squares(self.centres)
+        finder = NearestCells(self)
 
         def look_at(rows: slice) -> None:
             block = X[rows]
-            distance = inner.block(block, centres)  # |c|^2 - 2 <x, c>: |x|^2 is the same for all centres
-            distance += norms
-            found[rows] = function(distance, squares(block))
+            found[rows] = function(*finder.two(finder.points(block)), squares(block))
 
+        blocks = list(query_blocks(X, most=VALUES_AT_ONCE))
+        if n_threads == 1 or len(blocks) == 1:  # threads take longer to start
+            for rows in blocks:
+                look_at(rows)
+            return found
         with ThreadPoolExecutor(n_threads) as pool:
-            list(pool.map(look_at, blocks_of_products(X, len(self))))
+            list(pool.map(look_at, blocks))
         return found
 
 
-def blocks_of_products(X: Rows, n_cells: int) -> Iterator[slice]:
-    """Rows that are looked at together. Of a CSR matrix stored values are few, and products are not."""
-    most = max(1, PRODUCTS_AT_ONCE // max(1, n_cells))
-    for block in query_blocks(X, most=VALUES_AT_ONCE):
-        for start in range(block.start, block.stop, most):
-            yield slice(start, min(block.stop, start + most))
+class NearestCells:
+    """The nearest cells of rows that are prepared for the core, by squared distances that lack |x|^2:
+    |c|^2 - 2 <x, c> tells the nearest, since |x|^2 is the same for all centres."""
+
+    def __init__(self, cells: Cells) -> None:
+        self._inner = KernelEvaluator(Kernel("linear"), "double")
+        self._centres, self._norms = self._inner.points(cells.centres * -2.0), squares(cells.centres)
+
+    def points(self, rows: Rows) -> _core.Points:
+        """Rows prepared for the core, laid out like the centres."""
+        return self._inner.points(rows, like=self._centres)
+
+    def two(self, points: _core.Points, n_threads: int = 1) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        """Numbers of the nearest two cells of each row, and their distances; the second of one cell alone is
+        infinitely far away."""
+        return _core.two_nearest(points, self._centres, self._norms, n_threads)
 
 
 def places_of(table: NDArray[np.float64]) -> Places:
@@ -144,30 +156,29 @@ def members_of(homes: NDArray[np.integer]) -> list[tuple[int, NDArray[np.intp]]]
     return [(int(cell[a]), row[a:b]) for a, b in pairwise(np.append(first, len(cell)))]
 
 
-def _nearest(distance: NDArray[np.float64], squares: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Nearest and its squared distance, from squared distances that lack |x|^2."""
-    nearest = distance.argmin(axis=1)
-    return np.column_stack([nearest, distance[np.arange(len(nearest)), nearest] + squares])
+def _nearest(
+    cells: NDArray[np.int32], distance: NDArray[np.float64], squares: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Nearest and its squared distance, from the nearest two and squared distances that lack |x|^2."""
+    return np.column_stack([cells[:, 0], distance[:, 0] + squares])
 
 
-def _two_nearest(distance: NDArray[np.float64], squares: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Nearest, second and share, from squared distances that lack |x|^2."""
-    at = np.arange(len(distance))
-    nearest = distance.argmin(axis=1)
-    first = np.maximum(distance[at, nearest] + squares, 0.0)
-    if distance.shape[1] == 1:
-        return np.column_stack([nearest, nearest, np.ones(len(at))])
-    distance[at, nearest] = np.inf
-    second = distance.argmin(axis=1)
-    beyond = np.maximum(distance[at, second] + squares, 0.0) - first
+def _two_nearest(
+    cells: NDArray[np.int32], distance: NDArray[np.float64], squares: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Nearest, second and share, from the nearest two and squared distances that lack |x|^2."""
+    first = np.maximum(distance[:, 0] + squares, 0.0)
+    beyond = np.maximum(distance[:, 1] + squares, 0.0) - first
     share = 0.5 + 0.5 * beyond / np.maximum((BORDER - 1) * first, 1e-300)
     share[(beyond <= 0) & (first <= 0)] = 0.5
-    return np.column_stack([nearest, second, np.minimum(share, 1.0)])
+    return np.column_stack([cells, np.minimum(share, 1.0)])
 
 
-def _homes(distance: NDArray[np.float64], squares: NDArray[np.float64]) -> NDArray[np.float64]:
+def _homes(
+    cells: NDArray[np.int32], distance: NDArray[np.float64], squares: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Nearest, and second where it has a share."""
-    nearest, second, share = _two_nearest(distance, squares).T
+    nearest, second, share = _two_nearest(cells, distance, squares).T
     return np.column_stack([nearest, np.where(share < 1, second, -1)])
 
 

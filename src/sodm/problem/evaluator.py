@@ -121,10 +121,10 @@ class KernelEvaluator:
         function = _core.KernelFunction(kernel.name, kernel.gamma, kernel.coef0, kernel.degree, kernel.offset)
         X, twice = canonical(X), self.precision == "double"
         if not sparse.issparse(X):
-            return _core.Points.dense(X, function, twice, like)
+            return _core.Points.dense(X, function, twice, like, self.n_threads)
         if X.shape[1] > np.iinfo(np.int32).max:
             raise ValueError(f"X has {X.shape[1]} columns; kernels take at most 2**31 - 1.")
-        return _core.Points.csr(*csr_parts(X), X.shape[1], function, twice, like)
+        return _core.Points.csr(*csr_parts(X), X.shape[1], function, twice, like, self.n_threads)
 
     def source(self, X: Rows) -> Source:
         """Where a solver takes kernel values from; for "precomputed", X is the matrix itself."""

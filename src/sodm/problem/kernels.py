@@ -29,7 +29,9 @@ from sodm.problem.rows import canonical
 KERNELS = ("linear", "rbf", "poly", "sigmoid", "laplacian", "precomputed")
 
 
-def resolve_gamma(gamma: str | float, X: Rows | RowSet, weights: NDArray[np.float64] | None = None) -> float:
+def resolve_gamma(
+    gamma: str | float, X: Rows | RowSet, weights: NDArray[np.float64] | None = None, n_threads: int = 1
+) -> float:
     """The number that a gamma rule means for these rows.
 
     Parameters
@@ -39,6 +41,8 @@ def resolve_gamma(gamma: str | float, X: Rows | RowSet, weights: NDArray[np.floa
     X : ndarray, CSR matrix or RowSet
     weights : ndarray, optional
         A row of weight k counts as k rows.
+    n_threads : int
+        The result does not depend on it.
 
     Examples
     --------
@@ -54,7 +58,7 @@ def resolve_gamma(gamma: str | float, X: Rows | RowSet, weights: NDArray[np.floa
         n = X.shape[0]
         shares = np.full(n, 1.0 / n) if weights is None else weights / weights.sum()
         with np.errstate(over="ignore", invalid="ignore"):
-            variance = as_row_set(X).variance(shares)
+            variance = as_row_set(X).variance(shares, n_threads)
         if not np.isfinite(variance):
             raise ValueError(
                 "X has values too large to be squared: scale it first, or mend what is wrong in it."

@@ -52,8 +52,8 @@ class RowSet(ABC):
         """The rows of these numbers, brought here as an array or CSR matrix; for few rows."""
 
     @abstractmethod
-    def select(self, index: Index) -> RowSet:
-        """The rows of these numbers, left where they are."""
+    def select(self, index: Index, n_threads: int = 1) -> RowSet:
+        """The rows of these numbers, left where they are; those in this memory are copied by the threads."""
 
     @abstractmethod
     def map_rows(
@@ -114,7 +114,7 @@ class RowSet(ABC):
         group[order] = np.cumsum(new) - 1
         return order[new].astype(np.int64), group
 
-    def variance(self, shares: Array) -> float:
+    def variance(self, shares: Array, n_threads: int = 1) -> float:
         """Variance of all values, each row counted by its share; the shares add up to 1."""
         return variance_from_moments(self.map_rows, self.shape, shares)
 

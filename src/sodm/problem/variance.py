@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,14 +18,28 @@ from sodm.problem.row_types import Rows
 Array = NDArray[np.float64]
 
 
-def array_variance(X: Rows, shares: Array) -> float:
+def array_variance(X: Rows, shares: Array, n_threads: int = 1) -> float:
     """Variance of all values of an array or CSR matrix, rows counted by their shares, without a copy of X."""
     n, d = X.shape
     if sparse.issparse(X):
         return csr_variance(X, shares)
+    runs = list(chunks(n, d))
+    if n_threads == 1 or len(runs) == 1:
+        return _dense_variance(X, shares, runs, map)
+    with ThreadPoolExecutor(n_threads) as pool:
+        return _dense_variance(X, shares, runs, pool.map)
+
+
+def _dense_variance(X: NDArray[Any], shares: Array, runs: list[slice], over: Callable[..., Any]) -> float:
+    """That of an array; `over` maps a function over runs of rows, whose sums are added up in their order."""
+    d = X.shape[1]
     # A NumPy scalar, so that single precision is not subtracted in single precision.
-    mean = np.float64(sum(dot(shares[s], X[s].sum(axis=1, dtype=np.float64)) for s in chunks(n, d)) / d)
-    return sum(dot(shares[s], np.square(X[s] - mean).sum(axis=1, dtype=np.float64)) for s in chunks(n, d)) / d
+    mean = np.float64(sum(over(lambda s: dot(shares[s], X[s].sum(axis=1, dtype=np.float64)), runs)) / d)
+
+    def spread(s: slice) -> float:
+        return dot(shares[s], np.square(X[s] - mean).sum(axis=1, dtype=np.float64))
+
+    return sum(over(spread, runs)) / d
 
 
 def variance_from_moments(

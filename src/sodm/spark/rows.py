@@ -63,7 +63,7 @@ class ClusterRows(RowSet):
         """Bytes of a row on average."""
         return self.survey.bytes / max(1, self.survey.n)
 
-    def select(self, index: Index) -> ClusterRows:
+    def select(self, index: Index, n_threads: int = 1) -> ClusterRows:
         return ClusterRows(self.blocks, self.survey, self.numbers(index), self.passes, self.fetched)
 
     def numbers(self, index: Index) -> Index:
