@@ -238,8 +238,8 @@ class Trial:
         for _, own in members_of(cell.astype(np.int32)[:, None]):
             around = _nearest(own, distance[own], int(AROUND * REGION_ROWS))
             inside = around[:REGION_ROWS]
-            held = np.sort(self.rng.choice(inside, max(1, len(inside) // HELD_OUT), replace=False))
-            found.append((np.setdiff1d(around, held), held))
+            out = self.rng.choice(len(inside), max(1, len(inside) // HELD_OUT), replace=False)
+            found.append((np.sort(np.delete(around, out)), np.sort(inside[out])))
         return found
 
     def _draw(self, count: int, size: int) -> list[Index]:
