@@ -53,6 +53,26 @@ auto block(const Points& a, const Points& b, int n_threads) {
     return to_numpy(std::move(out), {static_cast<std::size_t>(a.n()), static_cast<std::size_t>(b.n())});
 }
 
+// shift: one for each row of b; result: the rows of b with the two smallest k + shift for each row of a, and
+// these.
+auto two_smallest_of(const Points& a, const Points& b, Vector shift, int n_threads) {
+    if (static_cast<Index>(shift.shape(0)) != b.n() || b.n() == 0)
+        throw std::invalid_argument("one shift per row is needed, and some rows");
+    const auto n = static_cast<std::size_t>(a.n());
+    std::vector<Index> which(2 * n);
+    std::vector<double> value(2 * n);
+    {
+        nb::gil_scoped_release nogil;
+        PythonMonitor monitor;
+        Threads threads(n_threads, &monitor);
+        with_pair(a, b, [&](auto& source) {
+            two_smallest(source, Subset::all(a.n()), Subset::all(b.n()), shift.data(), which.data(),
+                         value.data(), threads);
+        });
+    }
+    return std::make_tuple(to_numpy(std::move(which), {n, 2}), to_numpy(std::move(value), {n, 2}));
+}
+
 // All values among the rows of a, in the precision that they are computed in; each pair once.
 auto gram(const Points& a, int n_threads) {
     if (a.twice()) throw std::invalid_argument("points of single precision are needed");
@@ -257,6 +277,9 @@ void bind_kernels(nb::module_& m) {
           nb::arg("signs"), nb::arg("weights"), nb::arg("loss"), nb::arg("n_threads") = 1,
           "(sums of squared losses, K(landmarks, x) times half their derivative by f) of each problem.");
     m.def("block", &block, nb::arg("a"), nb::arg("b"), nb::arg("n_threads") = 1);
+    m.def("two_smallest", &two_smallest_of, nb::arg("a"), nb::arg("b"), nb::arg("shift"),
+          nb::arg("n_threads") = 1,
+          "Of each row of a: the rows of b with the two smallest values of k + shift, and these values.");
     m.def("gram", &gram, nb::arg("a"), nb::arg("n_threads") = 1, "Values among the rows of a, in single.");
     m.def("symmetric_apply", &symmetric_apply, nb::arg("a"), nb::arg("weights"), nb::arg("n_threads") = 1,
           nb::arg("cache_bytes") = 0);

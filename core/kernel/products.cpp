@@ -1,6 +1,7 @@
 #include "kernel/products.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <vector>
 
@@ -8,6 +9,7 @@ namespace sodm {
 
 namespace {
 
+constexpr Index kSearched = 16;  // chunks of rows that the columns are prepared for
 constexpr Index kSumRows = 192;  // rows whose weighted sum is taken in T before it is added in double
 
 // The weights of several vectors, by groups of rows: of each group those vectors that are not zero there. In
@@ -152,11 +154,57 @@ void kernel_apply(const KernelSource<T>& source, Subset rows, Subset columns, co
     });
 }
 
+template <class T>
+void two_smallest(const KernelSource<T>& source, Subset rows, Subset columns, const double* shift,
+                  Index* which, double* value, Threads& threads) {
+    const int chunk = source.row_chunk();
+    const Index group = kSearched * chunk;
+    std::fill_n(which, 2 * rows.n, Index(0));
+    std::fill_n(value, 2 * rows.n, HUGE_VAL);
+    std::vector<Workspace<T>> work(static_cast<std::size_t>(threads.count()));
+    threads.run(static_cast<std::size_t>((rows.n + group - 1) / group), [&](std::size_t t, int worker) {
+        const typename KernelSource<T>::Timed timed(source);
+        Workspace<T>& w = work[static_cast<std::size_t>(worker)];
+        const Index first = static_cast<Index>(t) * group, end = std::min(first + group, rows.n);
+        w.tile.resize(static_cast<std::size_t>(chunk * kTile));
+        for (Index c0 = 0; c0 < columns.n; c0 += kTile) {
+            const int width = static_cast<int>(std::min<Index>(kTile, columns.n - c0));
+            source.load_columns(columns, c0, width, w);
+            for (Index r0 = first; r0 < end; r0 += chunk) {
+                const int height = static_cast<int>(std::min<Index>(chunk, end - r0));
+                source.tile(rows, r0, height, w, w.tile.data());
+                for (int r = 0; r < height; ++r) {
+                    const T* own = w.tile.data() + r * kTile;
+                    Index* found = which + 2 * (r0 + r);
+                    double* smallest = value + 2 * (r0 + r);
+                    double second = smallest[1];
+                    for (int c = 0; c < width; ++c) {
+                        const double v = static_cast<double>(own[c]) + shift[c0 + c];
+                        if (!(v < second)) continue;  // nearly always
+                        const bool nearest = v < smallest[0];
+                        second = nearest ? smallest[0] : v;
+                        found[1] = nearest ? found[0] : c0 + c;
+                        if (nearest) {
+                            smallest[0] = v;
+                            found[0] = c0 + c;
+                        }
+                    }
+                    smallest[1] = second;
+                }
+            }
+        }
+    });
+}
+
 template void kernel_block(const KernelSource<float>&, Subset, Subset, float*, Index, Threads&);
 template void kernel_block(const KernelSource<float>&, Subset, Subset, double*, Index, Threads&);
 template void kernel_block(const KernelSource<double>&, Subset, Subset, double*, Index, Threads&);
 template void kernel_apply(const KernelSource<float>&, Subset, Subset, const double*, int, double*, Threads&);
 template void kernel_apply(const KernelSource<double>&, Subset, Subset, const double*, int, double*,
+                           Threads&);
+template void two_smallest(const KernelSource<float>&, Subset, Subset, const double*, Index*, double*,
+                           Threads&);
+template void two_smallest(const KernelSource<double>&, Subset, Subset, const double*, Index*, double*,
                            Threads&);
 
 }  // namespace sodm

@@ -1,4 +1,5 @@
-// The operations on kernel values: a block of them, and the fused product that never stores them.
+// The operations on kernel values: a block of them, and what never stores them: the fused product, and the
+// search for the smallest.
 #pragma once
 
 #include "base/parallel.hpp"
@@ -16,5 +17,12 @@ void kernel_block(const KernelSource<T>& source, Subset rows, Subset columns, Ou
 template <class T>
 void kernel_apply(const KernelSource<T>& source, Subset rows, Subset columns, const double* weights,
                   int n_vectors, double* out, Threads& threads);
+
+// The two smallest of k(rows[r], columns[c]) + shift[c] over all c, the smallest first, and of equal ones the
+// one of the smaller c: columns in which[2 r], which[2 r + 1], values in value[2 r], value[2 r + 1]. Where
+// there is but one column, the second is that one too, its value infinite.
+template <class T>
+void two_smallest(const KernelSource<T>& source, Subset rows, Subset columns, const double* shift,
+                  Index* which, double* value, Threads& threads);
 
 }  // namespace sodm

@@ -70,6 +70,11 @@ def landmark_sums(landmarks: Points, x: Points, coefficients: Annotated[NDArray[
 
 def block(a: Points, b: Points, n_threads: int = 1) -> NDArray[numpy.float64]: ...
 
+def two_smallest(a: Points, b: Points, shift: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int = 1) -> tuple[NDArray[numpy.int64], NDArray[numpy.float64]]:
+    """
+    Of each row of a: the rows of b with the two smallest values of k + shift, and these values.
+    """
+
 def gram(a: Points, n_threads: int = 1) -> NDArray[numpy.float32]:
     """Values among the rows of a, in single."""
 

@@ -112,6 +112,42 @@ void fused_products(const std::string& set) {
     }
 }
 
+// Against all values; repeated columns are equal, and the first of them counts.
+template <class T>
+void smallest_of_all() {
+    for (double density : {1.0, 0.1})
+        for (Index n_columns : {1, 2, 131, 300}) {
+            const Data a(900, 24, density, 1), b(90, 24, density, 2);
+            const KernelFunction kernel{KernelKind::linear, 1, 0, 1, 0};
+            PointSet<T> x(a.view(Form::rows), kernel), z(b.view(Form::rows), kernel, x.layout);
+            PointKernel<T> source(kernel, x, z);
+            const auto columns = some_rows(n_columns, b.n, 4);
+            std::vector<double> shift, all(at(a.n * n_columns));
+            for (Index c : columns) shift.push_back(0.01 * static_cast<double>(c));
+            const Subset rows = Subset::all(a.n), chosen{columns.data(), n_columns};
+            Threads one(1);
+            kernel_block(source, rows, chosen, all.data(), n_columns, one);
+            for (int n_threads : {1, 3}) {
+                Threads threads(n_threads);
+                std::vector<Index> which(at(2 * a.n));
+                std::vector<double> value(at(2 * a.n));
+                two_smallest(source, rows, chosen, shift.data(), which.data(), value.data(), threads);
+                for (Index r = 0; r < a.n; ++r) {
+                    const auto of = [&](Index c) { return all[at(r * n_columns + c)] + shift[at(c)]; };
+                    Index first = 0, second = -1;
+                    for (Index c = 1; c < n_columns; ++c)
+                        if (of(c) < of(first)) first = c;
+                    for (Index c = 0; c < n_columns; ++c)
+                        if (c != first && (second < 0 || of(c) < of(second))) second = c;
+                    CHECK(which[at(2 * r)] == first);
+                    CHECK(value[at(2 * r)] == of(first));
+                    CHECK(which[at(2 * r + 1)] == (second < 0 ? 0 : second));
+                    CHECK(value[at(2 * r + 1)] == (second < 0 ? HUGE_VAL : of(second)));
+                }
+            }
+        }
+}
+
 void nothing_to_do() {
     const Data a(5, 3, 1.0, 1);
     const KernelFunction kernel;
@@ -165,6 +201,8 @@ int main() {
         simd_select(set.c_str());
         fused_products<float>(set);
         fused_products<double>(set);
+        smallest_of_all<float>();
+        smallest_of_all<double>();
     }
     nothing_to_do();
     errors_come_through();

@@ -10,13 +10,12 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from math import ceil
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from sodm.problem.cells import Cells, blocks_of_products, squares
+from sodm.problem.cells import Cells, squares
 from sodm.problem.distinct import distinct
 from sodm.problem.evaluator import KernelEvaluator
 from sodm.problem.kernels import Kernel
@@ -59,7 +58,7 @@ def find_cells(
     """
     count = count_of(n, size)
     most = TOO_LARGE * size * sample.shape[0] / n  # rows of the sample in a cell
-    prepared = _Sample(sample, count, n_threads, given_up)
+    prepared = _Sample(sample, n_threads, given_up)
     cells = _lloyd(prepared, _start(sample.shape[0], count, rng))
     for _ in range(ROUNDS):
         nearest = prepared.nearest(cells)
@@ -71,7 +70,7 @@ def find_cells(
         starts = [_start(sizes[cell], count, rng) for cell, count in zip(large, counts, strict=True)]
 
         def divide(cell: int, start: Index, nearest: Index = nearest) -> Rows:
-            own = _Sample(sample[np.flatnonzero(nearest == cell)], len(start), 1, given_up)
+            own = _Sample(sample[np.flatnonzero(nearest == cell)], 1, given_up)
             return _lloyd(own, start).centres
 
         with ThreadPoolExecutor(n_threads) as pool:
@@ -94,32 +93,17 @@ class _Sample:
     """Rows whose nearest cell is asked for again and again: prepared for the core once, since that takes as
     long as the products where features are many."""
 
-    def __init__(self, rows: Rows, n_cells: int, n_threads: int, given_up: Callable[[], bool]) -> None:
+    def __init__(self, rows: Rows, n_threads: int, given_up: Callable[[], bool]) -> None:
         self.rows, self._given_up = rows, given_up
-        self._inner, self._n_threads = KernelEvaluator(Kernel("linear"), "double"), n_threads
-        self._blocks = [
-            (block, self._inner.points(rows[block])) for block in blocks_of_products(rows, n_cells)
-        ]
+        self._inner = KernelEvaluator(Kernel("linear"), "double", n_threads)
+        self._points = self._inner.points(rows)
 
-    def nearest(self, cells: Cells) -> NDArray[np.intp]:
+    def nearest(self, cells: Cells) -> NDArray[np.int64]:
         """The nearest cell of each row."""
-        norms, found = squares(cells.centres), np.empty(self.rows.shape[0], dtype=np.intp)
-        centres = self._inner.points(cells.centres * -2.0)
-
-        def look_at(block: slice, points: Any) -> None:
-            if self._given_up():
-                raise GivenUp
-            distance = self._inner.block(points, centres)
-            distance += norms
-            found[block] = distance.argmin(axis=1)
-
-        if self._n_threads == 1 or len(self._blocks) == 1:  # threads take longer to start
-            for block, points in self._blocks:
-                look_at(block, points)
-            return found
-        with ThreadPoolExecutor(self._n_threads) as pool:
-            list(pool.map(look_at, *zip(*self._blocks, strict=True)))
-        return found
+        if self._given_up():
+            raise GivenUp
+        centres = cells.centres * -2.0
+        return self._inner.two_smallest(self._points, centres, squares(cells.centres))[0][:, 0]
 
 
 def _start(n: int, n_cells: int, rng: np.random.RandomState) -> Index:

@@ -17,9 +17,10 @@ from sodm.problem.query_blocks import query_blocks
 from sodm.problem.row_types import Rows, is_sparse
 
 BORDER = 1.3  # the second centre counts where its squared distance is less than so many times the first's
-_OfDistances = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]
+_Two = tuple[NDArray[np.int64], NDArray[np.float64]]  # two cells of each row, and squared distances
+_OfTwo = Callable[[_Two], NDArray[Any]]
 VALUES_AT_ONCE = 2**20  # of the rows that a thread looks at
-PRODUCTS_AT_ONCE = 2**18  # with the centres: they are gone over three times, and stay in the cache of a core
+PRODUCTS_AT_ONCE = 2**20  # with the centres: enough to be worth a call, few enough to share out among threads
 
 
 @dataclass(frozen=True)
@@ -96,18 +97,18 @@ class Cells:
         return self._map(X, 2, _homes, n_threads, np.int32)
 
     def _map(
-        self, X: Rows, width: int, function: _OfDistances, n_threads: int, dtype: DTypeLike = np.float64
+        self, X: Rows, width: int, function: _OfTwo, n_threads: int, dtype: DTypeLike = np.float64
     ) -> NDArray[Any]:
-        """A table of what is told by the squared distances of rows, for some of them at a time."""
+        """A table of what is told by the two nearest cells of rows, for some of them at a time."""
         found = np.empty((X.shape[0], width), dtype=dtype)
         inner = KernelEvaluator(Kernel("linear"), "double")
         centres, norms = inner.points(self.centres * -2.0), squares(self.centres)
 
         def look_at(rows: slice) -> None:
             block = X[rows]
-            distance = inner.block(block, centres)  # |c|^2 - 2 <x, c>: |x|^2 is the same for all centres
-            distance += norms
-            found[rows] = function(distance, squares(block))
+            cells, distances = inner.two_smallest(block, centres, norms)  # |c|^2 - 2 <x, c>
+            distances += squares(block)[:, None]  # |x|^2, the same for all centres
+            found[rows] = function((cells, distances))
 
         with ThreadPoolExecutor(n_threads) as pool:
             list(pool.map(look_at, blocks_of_products(X, len(self))))
@@ -144,31 +145,31 @@ def members_of(homes: NDArray[np.integer]) -> list[tuple[int, NDArray[np.intp]]]
     return [(int(cell[a]), row[a:b]) for a, b in pairwise(np.append(first, len(cell)))]
 
 
-def _nearest(distance: NDArray[np.float64], squares: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Nearest and its squared distance, from squared distances that lack |x|^2."""
-    nearest = distance.argmin(axis=1)
-    return np.column_stack([nearest, distance[np.arange(len(nearest)), nearest] + squares])
+def _nearest(two: _Two) -> NDArray[np.float64]:
+    """Nearest and its squared distance."""
+    cells, distances = two
+    return np.column_stack([cells[:, 0], distances[:, 0]])
 
 
-def _two_nearest(distance: NDArray[np.float64], squares: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Nearest, second and share, from squared distances that lack |x|^2."""
-    at = np.arange(len(distance))
-    nearest = distance.argmin(axis=1)
-    first = np.maximum(distance[at, nearest] + squares, 0.0)
-    if distance.shape[1] == 1:
-        return np.column_stack([nearest, nearest, np.ones(len(at))])
-    distance[at, nearest] = np.inf
-    second = distance.argmin(axis=1)
-    beyond = np.maximum(distance[at, second] + squares, 0.0) - first
+def _two_nearest(two: _Two) -> NDArray[np.float64]:
+    """Nearest, second and share. A single cell has all of them: the second is at infinity."""
+    return np.column_stack([two[0], _share(two[1])])
+
+
+def _homes(two: _Two) -> NDArray[np.int64]:
+    """Nearest, and second where it has a share."""
+    cells, distances = two
+    cells[_share(distances) >= 1, 1] = -1
+    return cells
+
+
+def _share(distances: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Of the nearest, see `Places`."""
+    first, second = np.maximum(distances, 0.0).T
+    beyond = second - first
     share = 0.5 + 0.5 * beyond / np.maximum((BORDER - 1) * first, 1e-300)
     share[(beyond <= 0) & (first <= 0)] = 0.5
-    return np.column_stack([nearest, second, np.minimum(share, 1.0)])
-
-
-def _homes(distance: NDArray[np.float64], squares: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Nearest, and second where it has a share."""
-    nearest, second, share = _two_nearest(distance, squares).T
-    return np.column_stack([nearest, np.where(share < 1, second, -1)])
+    return np.minimum(share, 1.0)
 
 
 def squares(X: Rows) -> NDArray[np.float64]:

@@ -61,6 +61,25 @@ class KernelEvaluator:
         a, b = self._pair(A, B)
         return _core.block(a, b, self.n_threads)
 
+    def two_smallest(
+        self, A: Any, B: Any, shift: NDArray[np.float64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Which rows of B have the two smallest values of K(A, B) + shift, for each row of A, and these
+        values, both of shape (n_a, 2); of equal ones the first. If B has one row, that is the second too, at
+        infinity. Of compiled kernels.
+
+        Examples
+        --------
+        >>> evaluator = KernelEvaluator(Kernel("linear"), "double")
+        >>> which, values = evaluator.two_smallest(
+        ...     np.ones((1, 1)), np.array([[3.0], [1.0], [1.0]]), np.zeros(3)
+        ... )
+        >>> which.tolist(), values.tolist()
+        ([[1, 2]], [[1.0, 1.0]])
+        """
+        a, b = self._pair(A, B)
+        return _core.two_smallest(a, b, np.ascontiguousarray(shift, dtype=np.float64), self.n_threads)
+
     def apply(self, A: Any, B: Any, V: NDArray[np.float64]) -> NDArray[np.float64]:
         """The product K(A, B) V for one or several columns V, without ever storing K."""
         columns = np.ascontiguousarray(np.asarray(V, dtype=np.float64).reshape(len(V), -1).T)
