@@ -101,6 +101,14 @@ def test_items_are_brought_together_by_task(spark):
     pairs.unpersist()
 
 
+def test_items_are_moved_without_kryo(spark):
+    from sodm.spark.private import keyed_by_task
+
+    pairs = keyed_by_task(spark.sparkContext.parallelize([(0, 0), (1, 1)], 2), 3)
+    serializer = pairs.rdd().dependencies().head().serializer()
+    assert serializer.getClass().getSimpleName() == "JavaSerializer"
+
+
 @pytest.mark.parametrize("n_slices", [1, 2, 3])
 def test_items_of_the_driver_are_sent_to_tasks(spark, n_slices):
     from sodm.spark.private import joined_by_task, keyed_by_task, sent_to_tasks

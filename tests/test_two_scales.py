@@ -138,6 +138,27 @@ def test_the_trial_ends_with_the_first_regions_where_these_tell_enough(
     assert seen == looked_at and (size == 50 or machine.stop_reason_ == "regions")
 
 
+@pytest.mark.parametrize("classes", [2, 3])
+def test_parts_say_the_same_of_held_out_rows_at_once_or_later(
+    classes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trial, "CLEAR", 1e9)
+    monkeypatch.setattr(trial, "REGION_ROWS", 400)
+    judged: list[tuple[np.ndarray, np.ndarray]] = []
+    gain = trial._gain
+    monkeypatch.setattr(trial, "_gain", lambda *both: judged.append(both) or gain(*both))
+    X, y = board(11_000, 0, classes, noise=0.1)
+    SODMClassifier(**SETTINGS).fit(X, y)
+    in_steps = [both for both in judged if len(both[0]) == len(judged[-1][0])]
+    assert len(judged) > len(in_steps)
+    judged.clear()
+    monkeypatch.setattr(trial, "_first", lambda regions: regions)
+    SODMClassifier(**SETTINGS).fit(X, y)
+    assert len(judged) == len(in_steps)
+    for one, other in zip(in_steps, judged, strict=True):
+        assert np.array_equal(one[0], other[0]) and np.array_equal(one[1], other[1])
+
+
 def test_the_nearest_cell_and_its_distance_whatever_the_threads() -> None:
     X, centres = np.random.RandomState(0).rand(3000, 7), np.random.RandomState(1).rand(11, 7)
     distances = ((X[:, None] - centres) ** 2).sum(axis=2)

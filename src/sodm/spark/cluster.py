@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from math import ceil
 
-from pyspark import SparkContext
+from pyspark import SparkConf, SparkContext
 
 from sodm.estimators.threads import threads_for
 from sodm.spark.errors import explained
@@ -49,7 +49,7 @@ class Cluster:
         cores = int(conf.get("spark.executor.cores", "0")) or _cores_of_executors(context)
         at_once = max(1, cores // task_cpus)
         driver_cpus = int(conf.get("spark.driver.cores", "0")) or threads_for(None)
-        return cls(slots, task_cpus, _python_bytes(context) / at_once, driver_cpus)
+        return cls(slots, task_cpus, _python_bytes(conf, context.master or "") / at_once, driver_cpus)
 
     def check_fits(self, n_rows: int, row_bytes: float, n_total: int) -> None:
         """Refuse parts that would not fit, naming the number of parts that would."""
@@ -83,19 +83,17 @@ def _cores_of_executors(context: SparkContext) -> int:
     return max(1, context.defaultParallelism // count_executors(context))
 
 
-def _python_bytes(context: SparkContext) -> float:
+def _python_bytes(conf: SparkConf, master: str) -> float:
     """Memory of one executor beside its Java heap, where our tasks live.
 
     `spark.executor.pyspark.memory` is a limit that Spark enforces; without, YARN and Kubernetes grant
     `memoryOverhead`. A standalone worker enforces nothing: the size of the heap stands in for what the
     administrator meant an executor to use.
     """
-    conf = context.getConf()
     heap = size_in_bytes(conf.get("spark.executor.memory", "1g"))
     limit = conf.get("spark.executor.pyspark.memory", "")
     if limit:
         return size_in_bytes(limit)
-    master = context.master or ""
     overhead = conf.get("spark.executor.memoryOverhead", "")
     if overhead:
         return size_in_bytes(overhead)

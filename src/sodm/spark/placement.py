@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import ceil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from sodm.problem.cells import Cells
 from sodm.spark.cluster import Cluster
 from sodm.spark.private import keyed_by_task, move, persist_pairs
-from sodm.spark.routing import Route, tasks_of_homes
+from sodm.spark.routing import Route, task_dtype, tasks_of_homes
 from sodm.spark.rows import ClusterRows
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Placement:
     """
 
     pairs: JavaPairs
-    tasks_of: NDArray[np.int32]
+    tasks_of: NDArray[np.signedinteger[Any]]
     tasks: list[int]
     n_tasks: int
     n_rows: int
@@ -80,7 +80,8 @@ class Placement:
         task_of = np.array(tasks, dtype=np.int32)
         route, told = Route.by_cells(rows, cells, task_of, cluster.task_cpus)
         pairs = keyed_by_task(route.pieces, n_tasks)
-        tasks_of = np.full((rows.survey.n, 2), -1, dtype=np.int32)
+        # In columns of few bytes: it is asked for the rows of all parts.
+        tasks_of = np.full((rows.survey.n, 2), -1, dtype=task_dtype(n_tasks), order="F")
         placement = cls(pairs, tasks_of, tasks, n_tasks, 0, route).moved(rows)
         homes = rows.in_order(dict(told.take()))
         tasks_of[slice(None) if rows.index is None else rows.index] = tasks_of_homes(homes, task_of)
@@ -101,13 +102,15 @@ class Placement:
             return None
         tasks = []
         for part in numbers:
-            found = self.tasks_of[part]
+            found = [column[part] for column in self.tasks_of.T]
             whole = [
-                task for task in found[0].tolist() if task >= 0 and np.all(np.any(found == task, axis=1))
+                task
+                for task in [column[0] for column in found]
+                if task >= 0 and np.logical_or.reduce([column == task for column in found]).all()
             ]
             if not whole:
                 return None
-            tasks.append(whole[0])
+            tasks.append(int(whole[0]))
         return tasks
 
     def release(self) -> None:

@@ -115,7 +115,11 @@ def _placed(context: SparkContext, keyed: JavaObject, n_tasks: int) -> JavaPairs
     assert jvm is not None
     pairs = jvm.PairwiseRDD(keyed.rdd()).asJavaPairRDD()
     # Pairs that were placed by equal partitioners are joined below without being moved again.
-    return pairs.partitionBy(jvm.PythonPartitioner(n_tasks, id(keyed_by_task)))
+    placed = pairs.partitionBy(jvm.PythonPartitioner(n_tasks, id(keyed_by_task)))
+    # Left alone Spark takes Kryo for numbers and bytes, and makes one for each partition that a task writes
+    # to, each with a table of hundreds of classes; Java's own serializer has nothing to set up.
+    placed.rdd().setSerializer(jvm.org.apache.spark.serializer.JavaSerializer(context._jsc.sc().conf()))
+    return placed
 
 
 def joined_by_task(context: SparkContext, first: JavaPairs, *others: JavaPairs) -> RDD[Any]:

@@ -168,6 +168,22 @@ class LocalSolver:
         return replace(self.loss, lam=self.loss.lam * (block.weights.sum() / represented))
 
 
+@dataclass(frozen=True)
+class LookAtProbe:
+    """What is done to a part that was solved before, its `duals` in the message: look at a `probe`."""
+
+    kernel: Kernel
+    precision: Precision
+    pairs: bool = False
+
+    def __call__(self, block: Block, message: Arrays, slot: Slot) -> Arrays:
+        began = time.perf_counter()
+        kernel = KernelEvaluator(self.kernel, self.precision, slot.n_threads)
+        coefficients = machine_coefficients(block.signs, message["duals"], self.pairs)
+        decision = decide(kernel, message["probe"], block, coefficients, self.pairs)
+        return {"decision": decision, "probe_seconds": time.perf_counter() - began}
+
+
 def square(kernel: KernelEvaluator, block: Block) -> Rows:
     """The rows of a block as its kernel takes them: for a precomputed one the values among themselves."""
     return block.rows[:, block.columns] if kernel.precomputed else block.rows

@@ -22,13 +22,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sodm.engines.base import Arrays, Block, Engine, Part, Table
+from sodm.engines.base import Arrays, Block, Engine, Part, Table, Task
 from sodm.problem.cells import Cells
 from sodm.problem.neighbourhoods import REGION_ROWS, neighbourhoods
 from sodm.problem.problem import Problem
 from sodm.training.context import Context
 from sodm.trees.landmarks import Landmarks
-from sodm.trees.local import LocalSolver, decide
+from sodm.trees.local import LocalSolver, LookAtProbe, decide
 from sodm.trees.memory import most_needed, part_share
 from sodm.trees.probe import classes_of
 from sodm.trees.span import Span
@@ -142,46 +142,71 @@ class Trial:
     def finds_regions(self, span: Span | None) -> Verdict:
         """Whether regions are the better machine; against that of landmarks, if there are any."""
         regions = self._regions()
-        self.held = np.concatenate([held for _, held in regions])
+        self.held = _held(regions)
         if span is None:
             return Verdict(self._beats_parts(regions))
         w = span.start(self.held)
         self.carried = span.landmarks, w
-        self._bring([rows for rows, _ in _first(regions)])
         gain, _ = self._compare(regions, None, self._losses, NO_HOPE)
         return Verdict(gain > GAINS, w)
 
     def _beats_parts(self, regions: Sequence[Tried]) -> bool:
         """Whether the held-out rows are decided better than by the average of some parts."""
-        drawn = self._draw(PARTS, PART_ROWS)
-        self._bring(drawn[:FIRST_PARTS] + [rows for rows, _ in _first(regions)])
-        pairs = self.of_parts.pairs
-        parts = self._parts(drawn[:FIRST_PARTS])
-        others = self._mistakes(parts / FIRST_PARTS, pairs)
+        drawn, pairs = self._draw(PARTS, PART_ROWS), self.of_parts.pairs
+        few, first = drawn[:FIRST_PARTS], _first(regions)
+        self._bring([*few, *map(np.concatenate, first)])
+        solved = self._solve_parts(few, _held(first))
+        parts = _sum_of(solved)  # their f, as far as it was asked for
+
+        def others(count: int) -> Array:
+            nonlocal parts
+            rest = self.held[parts.shape[1] : count]
+            if len(rest):
+                parts = np.hstack([parts, _sum_of(self._look_by_parts(few, solved, rest))])
+            return self._mistakes(parts / FIRST_PARTS, pairs)
+
         gain, mistakes = self._compare(regions, others, self._mistakes, -CLEAR)
         if WORTH_IT < gain <= CLEAR:  # more of them are a better machine
-            parts += self._parts(drawn[FIRST_PARTS:])
+            parts = parts + _sum_of(self._solve_parts(drawn[FIRST_PARTS:], self.held))
             gain = _gain(mistakes, self._mistakes(parts / PARTS, pairs))
         return gain > WORTH_IT
 
-    def _parts(self, drawn: Sequence[Index]) -> Array:
-        """The sum of their machines' f at the held-out rows."""
-        problem = self.of_parts
+    def _solve_parts(self, drawn: Sequence[Index], held: Index) -> list[Arrays]:
+        """Their machines, with f at these rows."""
+        problem, probe = self.of_parts, self._take(held)
         guess = {} if problem.pairs else self.base.guess  # f0 has no pairs
-        tasks = [self._part(rows, None, PARTS, probe=self._probe, **guess) for rows in drawn]
-        solver = replace(self.solver, loss=problem.loss, pairs=problem.pairs)
-        self.engine.keep(_table(problem))
+        tasks = [self._part(rows, None, PARTS, probe=probe, **guess) for rows in drawn]
+        return self._map_parts(tasks, replace(self.solver, loss=problem.loss, pairs=problem.pairs))
+
+    def _look_by_parts(self, drawn: Sequence[Index], solved: Sequence[Arrays], held: Index) -> list[Arrays]:
+        """f at these rows, of machines that are solved."""
+        probe = self._take(held)
+        tasks = [
+            self._part(rows, None, PARTS, probe=probe, duals=result["duals"])
+            for rows, result in zip(drawn, solved, strict=True)
+        ]
+        return self._map_parts(
+            tasks, LookAtProbe(self.solver.kernel, self.solver.precision, self.of_parts.pairs)
+        )
+
+    def _map_parts(self, parts: Sequence[Part], task: Task) -> list[Arrays]:
+        """As `_map`, of the problem of parts."""
+        self.engine.keep(_table(self.of_parts))
         try:
-            results = self._map(tasks, solver)
+            return self._map(parts, task)
         finally:
             self.engine.keep(_table(self.problem))
-        return np.sum([result["decision"] for result in results], axis=0)
 
     def _compare(
-        self, regions: Sequence[Tried], others: Array | None, judge: Judge, no_hope: float
+        self,
+        regions: Sequence[Tried],
+        others: Callable[[int], Array] | None,
+        judge: Judge,
+        no_hope: float,
     ) -> tuple[float, Array]:
         """How much better regions are than another machine, or than f0 alone, and what a judge says of them,
-        as it has said of the other; by the first of them if that tells enough."""
+        as it has said of the other at the first so many of the held-out rows; by the first regions if these
+        tell enough."""
         f0 = f = np.zeros((len(self.problem.signs), 0))
         gain, own = 0.0, np.zeros(0)
         first = _first(regions)
@@ -189,14 +214,14 @@ class Trial:
             smooth, corrections = self._local(some)
             f0, f = np.hstack([f0, smooth]), np.hstack([f, smooth + corrections])
             own = judge(f)
-            gain = _gain(own, judge(f0) if others is None else others)
+            gain = _gain(own, judge(f0) if others is None else others(len(own)))
             if gain > CLEAR or gain <= no_hope:
                 break
         return gain, own
 
     def _local(self, regions: Sequence[Tried]) -> tuple[Array, Array]:
         """f0 at the rows that these regions hold out, and what the regions add to it."""
-        self._bring([rows for rows, _ in regions])  # with those that are held out
+        self._bring([*map(np.concatenate, regions)])
         told = {"cache_bytes": part_share(self.context.cache_bytes, len(regions))}
         probes = [self._take(held) for _, held in regions]
         tasks = [
@@ -209,13 +234,8 @@ class Trial:
         return np.hstack(values), np.hstack([result["decision"] for result in results])
 
     def _bring(self, rows: Sequence[Index]) -> bool:
-        """Have these rows at hand, with those of f0 and those held out: from far away they come together."""
-        return self.problem.rows.bring(np.concatenate([self.held, *self._base_rows, *rows]))
-
-    @cached_property
-    def _probe(self) -> Block:
-        """The held-out rows."""
-        return self._take(self.held)
+        """Have these rows at hand, with those of f0: from far away they come together."""
+        return self.problem.rows.bring(np.concatenate([*self._base_rows, *rows]))
 
     def _take(self, rows: Index) -> Block:
         return Table(self.problem.rows, self.problem.signs, self.problem.weights).take(rows)
@@ -233,8 +253,8 @@ class Trial:
         table = rows.map_rows(partial(cells.nearest, n_threads=self.context.n_threads))
         found = []
         for around, inside in neighbourhoods(table, REGION_ROWS):
-            held = np.sort(self.rng.choice(inside, max(1, len(inside) // HELD_OUT), replace=False))
-            found.append((np.setdiff1d(around, held), held))
+            out = self.rng.choice(len(inside), max(1, len(inside) // HELD_OUT), replace=False)
+            found.append((np.sort(np.delete(around, out)), np.sort(inside[out])))
         return found
 
     def _draw(self, count: int, size: int) -> list[Index]:
@@ -253,11 +273,11 @@ class Trial:
         told = {"represented": represented, "cache_bytes": share, **message}
         return Part(rows, told, min(share, most_needed(len(rows))))
 
-    def _map(self, parts: Sequence[Part], solver: LocalSolver) -> list[Arrays]:
+    def _map(self, parts: Sequence[Part], task: Task) -> list[Arrays]:
         if self._bring([part.index for part in parts]):
-            results = self.engine.map_here(solver, parts, self.context.stop)
+            results = self.engine.map_here(task, parts, self.context.stop)
         else:
-            results = self.engine.map(solver, parts, None, self.context.stop)
+            results = self.engine.map(task, parts, None, self.context.stop)
         return [result for result in results if result is not None]
 
     def _losses(self, decision: Array) -> Array:
@@ -275,6 +295,16 @@ class Trial:
 
 def _table(problem: Problem) -> Table:
     return Table(problem.rows, problem.signs, problem.weights, problem.offset)
+
+
+def _held(regions: Sequence[Tried]) -> Index:
+    """The rows that these hold out."""
+    return np.concatenate([held for _, held in regions])
+
+
+def _sum_of(results: Sequence[Arrays]) -> Array:
+    """Of what machines have said."""
+    return np.sum([result["decision"] for result in results], axis=0)
 
 
 def _first(regions: Sequence[Tried]) -> Sequence[Tried]:
