@@ -17,7 +17,6 @@ from sodm.problem.row_types import Rows
 from sodm.problem.rows import csr_parts
 from sodm.problem.variance import array_variance
 
-_TAKEN = (np.float32, np.float64)  # by the core
 ROWS_AT_ONCE = 2**18  # of a sum over rows, which copies them
 
 
@@ -41,7 +40,8 @@ class ArrayRows(RowSet):
         return self.values[index]
 
     def select(self, index: Index, n_threads: int = 1) -> ArrayRows:
-        if self.sparse or not self.values.flags.c_contiguous or self.values.dtype not in _TAKEN:
+        floats = self.values.dtype in (np.float32, np.float64)
+        if n_threads == 1 or self.sparse or not floats or not self.values.flags.c_contiguous:
             return ArrayRows(self.values[index])
         index = np.ascontiguousarray(index, dtype=np.int64)
         return ArrayRows(_core.take_rows(self.values, index, n_threads))
