@@ -120,8 +120,9 @@ class _Waves:
             own.chain(piece, None if ladder.paths is None else ladder.paths[k])
             for own, piece, (ladder, k) in zip(shared, pieces, work, strict=True)
         ]
-        solve = partial(solve_paths, tasks, seed=self.field.seed, n_threads=self.field.n_threads)
-        (paths,) = run_all([lambda stop: solve(stop=stop)], 1, self.field.deadline)
+        field = self.field
+        solve = partial(solve_paths, tasks, tol=field.tol, seed=field.seed, n_threads=field.n_threads)
+        (paths,) = run_all([lambda stop: solve(stop=stop)], 1, field.deadline)
         found = iter(zip(paths, map(Shared.decided, shared, pieces, paths), strict=True))
         for ladder in ladders:
             of_samples = [next(found) for _ in samples]

@@ -10,6 +10,8 @@ from sodm.problem.losses import Loss
 from sodm.problem.row_types import Rows
 from sodm.search.task import Target
 
+TOL = 1e-2  # a smaller gap hardly changes which setting is best
+
 
 @dataclass(frozen=True)
 class Field:
@@ -26,6 +28,8 @@ class Field:
     seed, n_threads : int
     deadline : float or None
         By `time.monotonic()`.
+    tol : float
+        Relative duality gap of the machines.
     """
 
     X: Rows
@@ -35,3 +39,4 @@ class Field:
     seed: int
     n_threads: int
     deadline: float | None = None
+    tol: float = TOL

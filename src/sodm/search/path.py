@@ -16,7 +16,6 @@ from sodm.problem.row_types import Rows
 from sodm.search.task import Array, Index, Task
 from sodm.solvers.exact import violation_tolerance
 
-TOL = 1e-2  # relative duality gap: scores of held-out rows do not see a smaller one
 MAX_ITER = 200
 
 
@@ -115,12 +114,12 @@ class Chain:
 
 
 def solve_paths(
-    chains: Sequence[Chain], *, seed: int, n_threads: int, stop: _core.StopToken | None
+    chains: Sequence[Chain], *, tol: float, seed: int, n_threads: int, stop: _core.StopToken | None
 ) -> list[list[Path]]:
     """Solve the machines of all tasks for all losses, the mildest first, in one call of the core.
 
-    The losses of all chains are of one kind, with the same upsilon. `seed`, `n_threads` and `stop` are as for
-    `sodm.solvers.exact.solve`.
+    The losses of all chains are of one kind, with the same upsilon. `tol` is the relative duality gap; `seed`,
+    `n_threads` and `stop` are as for `sodm.solvers.exact.solve`.
     """
     loss = chains[0].losses[0]
     odm = loss if isinstance(loss, OdmLoss) else None
@@ -129,8 +128,8 @@ def solve_paths(
             [task for chain in chains for task in chain.for_core()],
             loss="targets" if isinstance(odm, TargetLoss) else "odm" if odm else "hinge",
             upsilon=float(odm.upsilon) if odm else 1.0,
-            tol=TOL,
-            violation=violation_tolerance(TOL),
+            tol=tol,
+            violation=violation_tolerance(tol),
             max_iter=MAX_ITER,
             seed=seed,
             n_threads=n_threads,
