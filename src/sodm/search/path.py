@@ -16,7 +16,7 @@ from sodm.problem.row_types import Rows
 from sodm.search.task import Array, Index, Task
 from sodm.solvers.exact import violation_tolerance
 
-MAX_ITER = 200
+STEPS = 2.0  # over the gap that is asked for: so many a solver may take
 
 
 @dataclass(frozen=True)
@@ -118,8 +118,8 @@ def solve_paths(
 ) -> list[list[Path]]:
     """Solve the machines of all tasks for all losses, the mildest first, in one call of the core.
 
-    The losses of all chains are of one kind, with the same upsilon. `tol` is the relative duality gap; `seed`,
-    `n_threads` and `stop` are as for `sodm.solvers.exact.solve`.
+    The losses of all chains are of one kind, with the same upsilon. `tol` is the relative duality gap, and
+    `seed`, `n_threads` and `stop` are as for `sodm.solvers.exact.solve`.
     """
     loss = chains[0].losses[0]
     odm = loss if isinstance(loss, OdmLoss) else None
@@ -130,7 +130,7 @@ def solve_paths(
             upsilon=float(odm.upsilon) if odm else 1.0,
             tol=tol,
             violation=violation_tolerance(tol),
-            max_iter=MAX_ITER,
+            max_iter=round(STEPS / tol),
             seed=seed,
             n_threads=n_threads,
             stop=stop,
