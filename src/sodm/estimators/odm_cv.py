@@ -31,7 +31,7 @@ from sodm.search.settings import Setting
 from sodm.search.stage import Stage
 from sodm.search.task import Array, Target
 
-CERTAIN = 1e-3  # relative duality gap of a trial that probabilities are made of
+CERTAIN = 3e-3  # relative duality gap of a trial that probabilities are made of
 
 
 @shows_all_parameters(SEARCH)
