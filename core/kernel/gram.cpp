@@ -113,7 +113,8 @@ void GramMatrix<T>::store(Index i, int worker, Workspace<T>& work) {
     const typename KernelSource<T>::Timed timed(source_);
     TileRow& row = tiles_[at(i)];
     source_.load_columns(Subset{rows_.data(), size()}, i * kTile, height(i), work);
-    const TileProducts<T> products(packing_);
+    const TileProducts<T> products(packing_, source_.far_value());
+    const double allowed = near(source_.far_value());
     T* whole = nullptr;
     std::uint16_t* packed = nullptr;
     for (Index j = 0; j <= i; ++j) {
@@ -126,12 +127,13 @@ void GramMatrix<T>::store(Index i, int worker, Workspace<T>& work) {
         }
         if (packing_ && j != i) {
             if (!packed) packed = packed_pool_.take(worker);
-            if (products.pack(whole, height(j), height(i), packed)) {
-                row.kept[at(j)].packed = std::exchange(packed, nullptr);
+            row.kept[at(j)] = products.pack(whole, height(j), height(i), packed);
+            if (row.kept[at(j)].packed) {
+                packed = nullptr;
                 continue;
             }
         }
-        row.kept[at(j)].whole = std::exchange(whole, nullptr);
+        row.kept[at(j)] = products.whole(std::exchange(whole, nullptr), height(j), height(i), allowed);
     }
     row.looked_at = true;
 }
@@ -189,18 +191,20 @@ void GramMatrix<T>::evaluate_tile(Index j, Workspace<T>& work, T* out) const {
 // Tile (j, i) that has been evaluated into the workspace, with the values it would have if it were stored.
 template <class T>
 TileValues<T> GramMatrix<T>::as_kept(Index j, Index i, Workspace<T>& work) const {
+    const TileProducts<T> products(packing_, source_.far_value());
     if (packing_ && j != i) {
         work.packed_tile.resize(kTileValues);
-        if (TileProducts<T>(packing_).pack(work.tile.data(), height(j), height(i), work.packed_tile.data()))
-            return {nullptr, work.packed_tile.data()};
+        const TileValues<T> packed =
+            products.pack(work.tile.data(), height(j), height(i), work.packed_tile.data());
+        if (packed.packed) return packed;
     }
-    return {work.tile.data(), nullptr};
+    return products.whole(work.tile.data(), height(j), height(i), near(source_.far_value()));
 }
 
 template <class T>
 void GramMatrix<T>::apply(const double* x, int n_vectors, double* y, const char* wanted) {
     const Index n = size(), tiles = tile_rows(), padded = tiles * kTile;
-    const TileProducts<T> products(packing_);
+    const TileProducts<T> products(packing_, source_.far_value());
     Buffer<T> xt(static_cast<std::size_t>(padded * n_vectors));
     std::vector<double> tile_sums(at(tiles * n_vectors), 0.0);
     std::vector<char> filled(at(tiles * n_vectors), 0);  // tiles of x that are not all zero
@@ -334,7 +338,7 @@ void GramMatrix<T>::copy(const std::vector<Index>& rows, const std::vector<Index
         return places;
     };
     const auto rows_of = by_tile(rows), columns_of = by_tile(columns);
-    const TileProducts<T> products(packing_);
+    const TileProducts<T> products(packing_, source_.far_value());
     std::vector<Workspace<T>> work(at(threads_.count()));
     threads_.run(at(tile_rows()), [&](std::size_t task, int worker) {
         const Index a = tile_rows() - 1 - static_cast<Index>(task);

@@ -84,7 +84,7 @@ class GramMatrix<T>::Pass {
           plan_(*gram.plan_),
           f_(f),
           solve_(solve),
-          products_(gram.packing_),
+          products_(gram.packing_, gram.source_.far_value()),
           tiles_(gram.tile_rows()),
           change_(at(tiles_) * kTile),
           total_(at(tiles_), 0.0),

@@ -24,9 +24,10 @@ double packing_error(const KernelSource<T>& source, Threads& threads) {
     double sum = 0;
     for (const T value : values) {
         const double square = std::max(0.0, static_cast<double>((value - packing.base) / packing.step));
+        const auto count = static_cast<std::uint16_t>(std::sqrt(square) + 0.5);
         const double off =
             static_cast<double>(value) -
-            static_cast<double>(packing.value(static_cast<std::uint16_t>(std::sqrt(square) + 0.5)));
+            static_cast<double>(packing.value(count < Packing<T>::kLeast ? std::uint16_t(0) : count));
         sum += off * off;
     }
     return std::sqrt(sum / static_cast<double>(values.size()));

@@ -9,6 +9,7 @@
 
 #include "base/parallel.hpp"
 #include "kernel/kernel_source.hpp"
+#include "kernel/tile_extent.hpp"
 
 namespace sodm {
 
@@ -33,6 +34,8 @@ struct Packing {
     // How far apart the values of a tile may be for it to be kept as one: a half millionth of the range, less
     // than rounding does to the values on the whole.
     double nothing() const { return static_cast<double>(step) * 2048; }
+    // Counts below this, a power of two, are taken for zero at the edges of a tile: an eighth of that.
+    static constexpr std::uint16_t kLeast = 16;
 };
 
 // The error of packed values, root of the mean square, by a fixed sample of pairs of rows; infinite where
@@ -45,21 +48,40 @@ template <class T>
 struct TileValues {
     T* whole = nullptr;
     std::uint16_t* packed = nullptr;
+    TileExtent extent;
 
     std::size_t bytes_per_value() const {
         return whole ? sizeof(T) : packed ? sizeof(std::uint16_t) : std::size_t(0);
     }
 };
 
-// Products with tiles of either kind.
+// Products with tiles of either kind. Values beyond the extent of a tile are `far`, the base of packed ones.
 template <class T>
 class TileProducts {
   public:
-    explicit TileProducts(const Packing<T>& packing) : packing_(packing), ops_(simd<T>()) {}
+    TileProducts(const Packing<T>& packing, double far)
+        : packing_(packing), far_(static_cast<T>(far)), ops_(simd<T>()) {}
 
-    // Whether the first rows x columns values of `tile` are in range; then they are in `out`.
-    bool pack(const T* tile, int rows, int columns, std::uint16_t* out) const {
-        return ops_.pack(tile, kTile, rows, columns, packing_.base, T(1) / packing_.step, out);
+    // The first rows x columns values of `tile`, packed into `out`; nothing if they are not in range.
+    TileValues<T> pack(const T* tile, int rows, int columns, std::uint16_t* out) const {
+        if (!ops_.pack(tile, kTile, rows, columns, packing_.base, T(1) / packing_.step, out)) return {};
+        const auto all_far = [](const std::uint16_t* counts, int n) {
+            std::uint16_t bits = 0;
+            for (int k = 0; k < n; ++k) bits = static_cast<std::uint16_t>(bits | counts[k]);
+            return bits < Packing<T>::kLeast;
+        };
+        return {nullptr, out,
+                trim(out, kTile, rows, columns, lanes_for<T>(columns), std::uint16_t(0), all_far)};
+    }
+    // As it is, but for values no further than `allowed` from `far` at its edges.
+    TileValues<T> whole(T* tile, int rows, int columns, double allowed) const {
+        const T low = far_ - static_cast<T>(allowed), high = far_ + static_cast<T>(allowed);
+        const auto all_far = [&](const T* values, int n) {
+            int inside = 0;
+            for (int k = 0; k < n; ++k) inside += (values[k] >= low) & (values[k] <= high);
+            return inside == n;
+        };
+        return {tile, nullptr, trim(tile, kTile, rows, columns, lanes_for<T>(columns), far_, all_far)};
     }
     T value(const TileValues<T>& tile, Index r, Index c) const {
         return tile.whole ? tile.whole[r * kTile + c] : packing_.value(tile.packed[r * kTile + c]);
@@ -67,30 +89,73 @@ class TileProducts {
 
     // out[c] = sum_r a[r] k(r, c)
     void over_rows(const TileValues<T>& tile, int rows, int lanes, const T* a, T* out) const {
+        const TileExtent& in = tile.extent;
         std::fill(out, out + lanes, T(0));
-        if (tile.whole) return ops_.add_rows(tile.whole, kTile, rows, lanes, a, out);
-        ops_.add_packed_rows(tile.packed, kTile, rows, lanes, a, out);
-        unpack(out, lanes, a, rows);
+        if (tile.whole)
+            ops_.add_rows(first(tile.whole, in), kTile, in.rows(), in.columns(), a + in.first_row,
+                          out + in.first_column);
+        else
+            ops_.add_packed_rows(first(tile.packed, in), kTile, in.rows(), in.columns(), a + in.first_row,
+                                 out + in.first_column);
+        finish_rows(tile, rows, lanes, a, out);
     }
     // out[r] = sum_c k(r, c) b[c]
     void over_columns(const TileValues<T>& tile, int rows, int lanes, const T* b, T* out) const {
+        const TileExtent& in = tile.extent;
         std::fill(out, out + rows, T(0));
-        if (tile.whole) return ops_.add_columns(tile.whole, kTile, rows, lanes, b, out);
-        ops_.add_packed_columns(tile.packed, kTile, rows, lanes, b, out);
-        unpack(out, rows, b, lanes);
+        if (tile.whole)
+            ops_.add_columns(first(tile.whole, in), kTile, in.rows(), in.columns(), b + in.first_column,
+                             out + in.first_row);
+        else
+            ops_.add_packed_columns(first(tile.packed, in), kTile, in.rows(), in.columns(),
+                                    b + in.first_column, out + in.first_row);
+        finish_columns(tile, rows, lanes, b, out);
     }
     // Both at once: each value is read from memory one time only.
     void over_both(const TileValues<T>& tile, int rows, int lanes, const T* a, T* by_rows, const T* b,
                    T* by_columns) const {
+        const TileExtent& in = tile.extent;
         std::fill(by_rows, by_rows + lanes, T(0));
         std::fill(by_columns, by_columns + rows, T(0));
-        if (tile.whole) return ops_.add_both(tile.whole, kTile, rows, lanes, a, by_rows, b, by_columns);
-        ops_.add_packed_both(tile.packed, kTile, rows, lanes, a, by_rows, b, by_columns);
-        unpack(by_rows, lanes, a, rows);
-        unpack(by_columns, rows, b, lanes);
+        if (tile.whole)
+            ops_.add_both(first(tile.whole, in), kTile, in.rows(), in.columns(), a + in.first_row,
+                          by_rows + in.first_column, b + in.first_column, by_columns + in.first_row);
+        else
+            ops_.add_packed_both(first(tile.packed, in), kTile, in.rows(), in.columns(), a + in.first_row,
+                                 by_rows + in.first_column, b + in.first_column, by_columns + in.first_row);
+        finish_rows(tile, rows, lanes, a, by_rows);
+        finish_columns(tile, rows, lanes, b, by_columns);
     }
 
   private:
+    template <class V>
+    static V* first(V* values, const TileExtent& in) {
+        return values + in.first_row * kTile + in.first_column;
+    }
+    void finish_rows(const TileValues<T>& tile, int rows, int lanes, const T* a, T* out) const {
+        const TileExtent& in = tile.extent;
+        if (tile.whole)
+            add_far(out, lanes, in.first_column, in.end_column, a, rows, in.first_row, in.end_row);
+        else
+            unpack(out, lanes, a, rows);
+    }
+    void finish_columns(const TileValues<T>& tile, int rows, int lanes, const T* b, T* out) const {
+        const TileExtent& in = tile.extent;
+        if (tile.whole)
+            add_far(out, rows, in.first_row, in.end_row, b, lanes, in.first_column, in.end_column);
+        else
+            unpack(out, rows, b, lanes);
+    }
+
+    // What values beyond the extent add: all weights to sums outside, weights outside to sums inside.
+    void add_far(T* sums, int n, int first, int end, const T* weights, int count, int first_weight,
+                 int end_weight) const {
+        if (far_ == 0 || (end - first == n && end_weight - first_weight == count)) return;
+        const T beside = std::accumulate(weights, weights + first_weight, T(0)) +
+                         std::accumulate(weights + end_weight, weights + count, T(0));
+        const T all = beside + std::accumulate(weights + first_weight, weights + end_weight, T(0));
+        for (int k = 0; k < n; ++k) sums[k] += far_ * (k >= first && k < end ? beside : all);
+    }
     // From sums of w c^2 to sums of w (base + step c^2).
     void unpack(T* sums, int n, const T* weights, int count) const {
         const T level =
@@ -99,6 +164,7 @@ class TileProducts {
     }
 
     Packing<T> packing_;
+    T far_;
     const SimdOps<T>& ops_;
 };
 

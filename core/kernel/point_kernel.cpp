@@ -135,19 +135,9 @@ void PointKernel<T>::distances(Index from, Subset rows, Workspace<T>& work, doub
         KernelSource<T>::distances(from, rows, work, out);
         return;
     }
-    constexpr Index kLanes = 16;
     const T* z = x_.dense.data() + from * d;
-    for (Index r = 0; r < rows.n; ++r) {
-        const T* x = x_.dense.data() + rows[r] * d;
-        T lane[kLanes] = {};
-        Index k = 0;
-        for (; k + kLanes <= d; k += kLanes)
-            for (Index l = 0; l < kLanes; ++l) lane[l] += (x[k + l] - z[k + l]) * (x[k + l] - z[k + l]);
-        for (; k < d; ++k) lane[k % kLanes] += (x[k] - z[k]) * (x[k] - z[k]);
-        double sum = 0;
-        for (T v : lane) sum += static_cast<double>(v);
-        out[r] = sum;
-    }
+    const auto squared_distance = simd<T>().squared_distance;
+    for (Index r = 0; r < rows.n; ++r) out[r] = squared_distance(x_.dense.data() + rows[r] * d, z, d);
 }
 
 template <class T>

@@ -73,6 +73,9 @@ struct SimdOps {
 
     // y[i] += s * x[i], a row of kernel values onto margins kept in double.
     void (*add_scaled)(const T* x, double s, double* y, std::ptrdiff_t n);
+
+    // |x - z|^2
+    double (*squared_distance)(const T* x, const T* z, std::ptrdiff_t n);
 };
 
 template <class T>

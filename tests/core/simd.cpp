@@ -130,7 +130,7 @@ void tile_products(const std::string& set) {
 template <class T>
 void packed_tiles(const std::string& set) {
     const Packing<T> packing(0.25, 1.25);
-    const TileProducts<T> products(packing);
+    const TileProducts<T> products(packing, 0.25);
     for (int rows : {1, 7, kTile})
         for (int columns : {3, 32, 100, kTile}) {
             const int lanes = lanes_for<T>(columns);
@@ -143,8 +143,8 @@ void packed_tiles(const std::string& set) {
             tile[0] = T(0.25);
             tile[at(columns - 1)] = T(1.25);
             std::vector<std::uint16_t> packed(at(kTile * kTile), 0);
-            CHECK(products.pack(tile.data(), rows, columns, packed.data()));
-            const TileValues<T> kept{nullptr, packed.data()};
+            const TileValues<T> kept = products.pack(tile.data(), rows, columns, packed.data());
+            CHECK(kept.packed == packed.data());
             for (int r = 0; r < rows; ++r)
                 for (int c = 0; c < columns; ++c) {
                     const auto value = static_cast<double>(tile[at(r * kTile + c)]);
@@ -156,7 +156,7 @@ void packed_tiles(const std::string& set) {
                 auto other = tile;
                 other[at((rows - 1) * kTile + columns - 1)] = outside;
                 std::vector<std::uint16_t> room(packed.size());
-                CHECK(!products.pack(other.data(), rows, columns, room.data()));
+                CHECK(!products.pack(other.data(), rows, columns, room.data()).packed);
             }
             auto a = random_values<T>(at(kTile), 22), b = random_values<T>(at(kTile), 23);
             std::fill(b.begin() + columns, b.end(), T(0));
@@ -179,6 +179,65 @@ void packed_tiles(const std::string& set) {
                 CHECK_NEAR(z2[at(r)], sum, tolerance<T>(), set);
             }
         }
+}
+
+// Rows far apart at the edges of a tile: products take them for what they are, and do not read them.
+template <class T>
+void tile_extents(const std::string& set) {
+    for (double far : {0.0, 0.25})
+        for (TileExtent near : {TileExtent{0, 128, 0, 128}, TileExtent{3, 90, 32, 64},
+                                TileExtent{40, 41, 0, 96}, TileExtent{0, 7, 64, 128}, TileExtent{0, 0, 0, 0}})
+            for (int columns : {kTile, 100}) {
+                const int rows = kTile, lanes = lanes_for<T>(columns);
+                const Packing<T> packing(far, far + 1);
+                const TileProducts<T> products(packing, far);
+                const auto random = random_values<T>(at(kTile * kTile), 31);
+                std::vector<T> tile(at(kTile * kTile), static_cast<T>(far + 1e-9));
+                for (int r = near.first_row; r < near.end_row; ++r)
+                    for (int c = near.first_column; c < near.end_column; ++c)
+                        tile[at(r * kTile + c)] =
+                            static_cast<T>(far + 0.5 + 0.4 * static_cast<double>(random[at(r * kTile + c)]));
+                std::vector<std::uint16_t> room(tile.size());
+                const TileValues<T> packed = products.pack(tile.data(), rows, columns, room.data());
+                const TileValues<T> whole = products.whole(tile.data(), rows, columns, 1e-8);
+                for (const TileValues<T>& kept : {packed, whole}) {
+                    CHECK(kept.extent.first_row == near.first_row && kept.extent.end_row == near.end_row);
+                    CHECK(kept.extent.first_column == near.first_column);
+                    CHECK(kept.extent.end_column == std::min(near.end_column, lanes));
+                    auto a = random_values<T>(at(kTile), 32), b = random_values<T>(at(kTile), 33);
+                    std::fill(b.begin() + columns, b.end(), T(0));
+                    std::vector<T> y(kTile), y2(kTile), z(kTile), z2(kTile);
+                    products.over_rows(kept, rows, lanes, a.data(), y.data());
+                    products.over_columns(kept, rows, lanes, b.data(), z.data());
+                    products.over_both(kept, rows, lanes, a.data(), y2.data(), b.data(), z2.data());
+                    for (int c = 0; c < columns; ++c) {
+                        double sum = 0;
+                        for (int r = 0; r < rows; ++r)
+                            sum += static_cast<double>(a[at(r)]) *
+                                   static_cast<double>(products.value(kept, r, c));
+                        CHECK_NEAR(y[at(c)], sum, tolerance<T>(), set);
+                        CHECK_NEAR(y2[at(c)], sum, tolerance<T>(), set);
+                    }
+                    for (int r = 0; r < rows; ++r) {
+                        double sum = 0;
+                        for (int c = 0; c < columns; ++c)
+                            sum += static_cast<double>(b[at(c)]) *
+                                   static_cast<double>(products.value(kept, r, c));
+                        CHECK_NEAR(z[at(r)], sum, tolerance<T>(), set);
+                        CHECK_NEAR(z2[at(r)], sum, tolerance<T>(), set);
+                    }
+                }
+            }
+}
+
+template <class T>
+void squared_distances(const std::string& set) {
+    for (int n : {0, 1, 5, 16, 33, 54, 200}) {
+        const auto x = random_values<T>(at(n), 41), z = random_values<T>(at(n), 42);
+        double sum = 0;
+        for (int k = 0; k < n; ++k) sum += pair_of(Pairing::squared_difference, x[at(k)], z[at(k)]);
+        CHECK_NEAR(simd<T>().squared_distance(x.data(), z.data(), n), sum, tolerance<T>(), set);
+    }
 }
 
 // The exponential, through the kernel that is nothing but one: relative error over its whole range.
@@ -235,6 +294,10 @@ int main() {
         tile_products<double>(set);
         packed_tiles<float>(set);
         packed_tiles<double>(set);
+        tile_extents<float>(set);
+        tile_extents<double>(set);
+        squared_distances<float>(set);
+        squared_distances<double>(set);
         exponential<float>(set);
         exponential<double>(set);
     }
