@@ -21,6 +21,7 @@ Array = NDArray[np.float64]
 
 MAX_SWEEPS = 30  # of coordinate descent to begin with, where no factor is made
 LOOSEST = 0.1  # a step's system is solved to so much of the gradient, and better the nearer the end is
+LAST_LOOSEST = 0.3  # likewise, where no more is needed to end with the step
 NOISE = 1e-14  # relative size of rounding errors in p
 REFINES = 0.5  # a step too small to show in p counts if it leaves no more of the gradient than this
 
@@ -87,10 +88,11 @@ def newton_on_active_rows(
                 "max_iter",
                 at_rounding=at_rounding,
             )
-        # No better than is needed to end with this step, if the system is all that it depends on.
-        needed = np.minimum(tol * reference / norm, np.sqrt(tol * objective / (0.5 * norm**2)))
-        goal = np.minimum(LOOSEST, np.sqrt(norm / scale))
-        goal = np.maximum(goal, np.minimum(0.3, 0.5 * needed))[todo]
+        # Half of what may be left is enough to end with this step, if no row changes sides.
+        left = norm[todo]
+        needed = np.minimum(tol * reference[todo] / left, np.sqrt(2 * tol * objective[todo]) / left)
+        goal = np.minimum(LOOSEST, np.sqrt(left / scale[todo]))
+        goal = np.maximum(goal, np.minimum(LAST_LOOSEST, 0.5 * needed))
         passes += search.step(todo, goal)
         n_iter[todo] += 1
         looked = False
