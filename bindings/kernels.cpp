@@ -1,4 +1,5 @@
 // Kernel functions, points, and the products on them.
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 
@@ -160,11 +161,11 @@ auto inverse_of_lower(Matrix l, int n_threads) {
     return to_numpy(std::move(out), {n, n});
 }
 
-// Into out, x.n x landmarks.n, in the precision of the points
-void features(const Points& landmarks, const Points& x, Matrix inverse,
+// Features, or without an inverse kernel values, into out, x.n x landmarks.n, in the precision of the points
+void features(const Points& landmarks, const Points& x, std::optional<Matrix> inverse,
               nb::ndarray<nb::ndim<2>, nb::c_contig, nb::device::cpu> out, int n_threads) {
     const auto m = static_cast<std::size_t>(landmarks.n()), n = static_cast<std::size_t>(x.n());
-    if (inverse.shape(0) != m || inverse.shape(1) != m)
+    if (inverse && (inverse->shape(0) != m || inverse->shape(1) != m))
         throw std::invalid_argument("expected a matrix as large as there are landmarks");
     with_pair(landmarks, x, [&](auto& source) {
         using T = std::decay_t<decltype(value_of(source))>;
@@ -173,7 +174,9 @@ void features(const Points& landmarks, const Points& x, Matrix inverse,
         nb::gil_scoped_release nogil;
         PythonMonitor monitor;
         Threads threads(n_threads, &monitor);
-        landmark_features(source, inverse.data(), static_cast<T*>(out.data()), threads);
+        T* to = static_cast<T*>(out.data());
+        inverse ? landmark_features(source, inverse->data(), to, threads)
+                : landmark_values(source, to, threads);
     });
 }
 
@@ -286,8 +289,8 @@ void bind_kernels(nb::module_& m) {
         .def_prop_ro("sparse", &Points::sparse, "Whether they are laid out as sparse rows.");
 
     m.def("inverse_of_lower", &inverse_of_lower, nb::arg("matrix"), nb::arg("n_threads") = 1);
-    m.def("features", &features, nb::arg("landmarks"), nb::arg("x"), nb::arg("inverse"), nb::arg("out"),
-          nb::arg("n_threads") = 1,
+    m.def("features", &features, nb::arg("landmarks"), nb::arg("x"), nb::arg("inverse").none(),
+          nb::arg("out"), nb::arg("n_threads") = 1,
           "Into out: F(x) = inverse k(landmarks, x), a row for each point: inner products of these are "
           "kernel values.");
     m.def("landmark_sums", &landmark_sums, nb::arg("landmarks"), nb::arg("x"), nb::arg("coefficients"),

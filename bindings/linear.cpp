@@ -17,6 +17,7 @@
 #include "linear/ball_cover.hpp"
 #include "linear/dual_sweep.hpp"
 #include "linear/linear_pass.hpp"
+#include "linear/packed_triangle.hpp"
 #include "linear/row_values.hpp"
 #include "linear/svrg_steps.hpp"
 #include "module.hpp"
@@ -207,10 +208,11 @@ struct Search {
     ActiveNewton newton;
 
     Search(Rows& rows_, const std::vector<std::int32_t>& positive, const OdmLoss& loss, Matrix w,
-           std::optional<Matrix> offset_)
+           std::optional<Matrix> offset_, const std::optional<Matrix>& basis)
         : rows(rows_),
           offset(std::move(offset_)),
-          newton(rows_.rows, loss, positive, offset ? offset->data() : nullptr, w.data()) {}
+          newton(rows_.rows, loss, positive, offset ? offset->data() : nullptr, w.data(),
+                 basis ? basis->data() : nullptr) {}
 
     void check(const std::vector<int>& problems) const {
         if (problems.empty()) throw std::invalid_argument("there are no problems to work on");
@@ -229,16 +231,33 @@ struct Search {
 
 std::unique_ptr<Search> start_search(Rows& rows, const std::vector<std::int32_t>& positive,
                                      const OdmLoss& loss, Matrix w, std::optional<Matrix> offset,
-                                     const Search* like) {
+                                     const Search* like, std::optional<Matrix> basis) {
     rows.need_labels();
     rows.need_lines();
     rows.check_shape(w.shape(0), positive.size(), w.shape(1));
     if (offset &&
         (offset->shape(0) != positive.size() || static_cast<Index>(offset->shape(1)) != rows.rows.view.n))
         throw std::invalid_argument("expected one offset per problem and row");
-    auto search = std::make_unique<Search>(rows, positive, loss, w, offset);
+    if (basis && (basis->shape(0) != rows.width() || basis->shape(1) != rows.width()))
+        throw std::invalid_argument("expected a basis as large as rows are wide");
+    auto search = std::make_unique<Search>(rows, positive, loss, w, offset, basis);
     if (like) search->newton.begin_with_factors_of(like->newton);
     return search;
+}
+
+// L^-1 of each row of `right`, or L'^-1.
+auto solve_lower(Matrix lower, Matrix right, bool transposed) {
+    const std::size_t k = right.shape(0), n = right.shape(1);
+    if (lower.shape(0) != n || lower.shape(1) != n)
+        throw std::invalid_argument("expected n x n and k x n numbers");
+    std::vector<double> out(right.data(), right.data() + k * n);
+    {
+        nb::gil_scoped_release nogil;
+        const PackedTriangle<double> triangle(lower.data(), static_cast<Index>(n));
+        for (std::size_t j = 0; j < k; ++j)
+            transposed ? triangle.solve_upper(out.data() + j * n) : triangle.solve_lower(out.data() + j * n);
+    }
+    return to_numpy(std::move(out), {k, n});
 }
 
 // The solution of matrix x = right, or none if the matrix is not positive definite.
@@ -276,6 +295,7 @@ void bind_linear(nb::module_& m) {
             [](HingeLoss* self, double scale) { new (self) HingeLoss(HingeLoss::of_scale(scale)); },
             nb::arg("scale"));
 
+    m.def("solve_lower", &solve_lower, nb::arg("lower"), nb::arg("right"), nb::arg("transposed") = false);
     m.def("solve_definite", &solve_definite, nb::arg("matrix"), nb::arg("right"), nb::arg("n_threads") = 1);
 
     nb::class_<Search>(m, "LinearSearch")
@@ -296,6 +316,11 @@ void bind_linear(nb::module_& m) {
                  }
                  const std::size_t k = norms.size();
                  return to_numpy(std::move(norms), {k});
+             })
+        .def("factor",
+             [](Search& self) {
+                 nb::gil_scoped_release nogil;
+                 self.newton.factor(self.rows.threads);
              })
         .def(
             "look",
@@ -391,7 +416,8 @@ void bind_linear(nb::module_& m) {
              nb::arg("order"), nb::arg("duals"), nb::arg("w"))
         .def("weights_of_duals", &from_duals, nb::arg("positive"), nb::arg("duals"))
         .def("start_search", &start_search, nb::keep_alive<0, 1>(), nb::arg("positive"), nb::arg("loss"),
-             nb::arg("w"), nb::arg("offset").none() = nb::none(), nb::arg("like").none() = nb::none())
+             nb::arg("w"), nb::arg("offset").none() = nb::none(), nb::arg("like").none() = nb::none(),
+             nb::arg("basis").none() = nb::none())
         .def("ball_cover", &cover, nb::arg("squared_norms"), nb::arg("key"), nb::arg("order"),
              nb::arg("radius"));
 }

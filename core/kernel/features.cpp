@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "simd/linear_ops.hpp"
+
 namespace sodm {
 
 namespace {
@@ -9,6 +11,28 @@ namespace {
 constexpr Index kColumns = 64;  // of an inverse, at a time
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
+
+// use(first, count, k, worker) for tiles of the rows x: k[j * kTile + c] = k(z_j, x_{first + c})
+template <class T, class Use>
+void each_tile(const KernelSource<T>& source, Threads& threads, Use use) {
+    const Index m = source.rows(), n = source.columns();
+    const int chunk = source.row_chunk();
+    std::vector<Workspace<T>> work(at(threads.count()));
+    std::vector<Buffer<T>> values(at(threads.count()));
+    threads.run(at((n + kTile - 1) / kTile), [&](std::size_t task, int worker) {
+        threads.check(worker);
+        Workspace<T>& w = work[at(worker)];
+        Buffer<T>& k = values[at(worker)];
+        const Index first = static_cast<Index>(task) * kTile;
+        const int count = static_cast<int>(std::min<Index>(kTile, n - first));
+        k.resize(at(m * kTile));
+        source.load_columns(Subset::all(n), first, count, w);
+        for (Index r = 0; r < m; r += chunk)
+            source.tile(Subset::all(m), r, static_cast<int>(std::min<Index>(chunk, m - r)), w,
+                        k.data() + r * kTile);
+        use(first, count, k.data(), worker);
+    });
+}
 
 }  // namespace
 
@@ -48,25 +72,14 @@ void landmark_features(const KernelSource<T>& source, const double* inverse, T* 
                 panel[at((p * m + k) * W + c)] =
                     feature < m && k <= feature ? static_cast<T>(inverse[feature * m + k]) : T(0);
             }
-    const int chunk = source.row_chunk();
-    std::vector<Workspace<T>> work(at(threads.count()));
-    std::vector<Buffer<T>> values(at(threads.count())), made(at(threads.count()));
-    threads.run(at((n + kTile - 1) / kTile), [&](std::size_t task, int worker) {
-        threads.check(worker);
-        Workspace<T>& w = work[at(worker)];
-        Buffer<T>&k = values[at(worker)], &f = made[at(worker)];
-        const Index first = static_cast<Index>(task) * kTile;
-        const int count = static_cast<int>(std::min<Index>(kTile, n - first));
-        k.resize(at(m * kTile));
+    std::vector<Buffer<T>> made(at(threads.count()));
+    each_tile(source, threads, [&](Index first, int count, const T* k, int worker) {
+        Buffer<T>& f = made[at(worker)];
         f.resize(at(kTile * W));
-        source.load_columns(Subset::all(n), first, count, w);
-        for (Index r = 0; r < m; r += chunk)
-            source.tile(Subset::all(m), r, static_cast<int>(std::min<Index>(chunk, m - r)), w,
-                        k.data() + r * kTile);
         for (Index p = 0; p < panels; ++p) {
             const Index depth = std::min(m, (p + 1) * W);
             for (Index b = 0; b < depth; b += kDepth)
-                ops.pair_dense(Pairing::product, k.data() + b * kTile, 1, kTile, count,
+                ops.pair_dense(Pairing::product, k + b * kTile, 1, kTile, count,
                                static_cast<int>(std::min<Index>(kDepth, depth - b)),
                                panel.data() + (p * m + b) * W, W, f.data(), W, b > 0);
             const Index width = std::min<Index>(W, m - p * W);
@@ -76,6 +89,16 @@ void landmark_features(const KernelSource<T>& source, const double* inverse, T* 
     });
 }
 
+template <class T>
+void landmark_values(const KernelSource<T>& source, T* out, Threads& threads) {
+    const Index m = source.rows();
+    each_tile(source, threads, [&](Index first, int count, const T* k, int) {
+        linear_simd<T>().turn(k, kTile, static_cast<int>(m), count, out + first * m, m);
+    });
+}
+
+template void landmark_values(const KernelSource<float>&, float*, Threads&);
+template void landmark_values(const KernelSource<double>&, double*, Threads&);
 template void landmark_features(const KernelSource<float>&, const double*, float*, Threads&);
 template void landmark_features(const KernelSource<double>&, const double*, double*, Threads&);
 

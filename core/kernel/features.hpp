@@ -16,4 +16,8 @@ std::vector<double> inverse_of_lower(const double* l, Index n, Threads& threads)
 template <class T>
 void landmark_features(const KernelSource<T>& source, const double* inverse, T* out, Threads& threads);
 
+// The k(z, x) themselves, columns x rows.
+template <class T>
+void landmark_values(const KernelSource<T>& source, T* out, Threads& threads);
+
 }  // namespace sodm

@@ -1,10 +1,13 @@
 #include "linear/active_newton.hpp"
 
 #include <cmath>
+#include <numeric>
+#include <optional>
 
 #include "base/linalg.hpp"
 #include "base/random.hpp"
 #include "linear/line_search.hpp"
+#include "linear/packed_triangle.hpp"
 #include "linear/row_factor.hpp"
 #include "linear/row_values.hpp"
 
@@ -34,9 +37,11 @@ struct ActiveNewton::Impl {
     virtual void look(const std::vector<int>& problems, Threads& threads) = 0;
     virtual double step(const std::vector<int>& problems, const double* goal, Threads& threads) = 0;
     virtual void begin_with_factors_of(const Impl& other) = 0;
+    virtual void factor(Threads& threads) = 0;
 
     struct Problem {
         std::vector<double> w, gradient, direction;
+        std::vector<double> residual;  // -gradient - H direction
         std::vector<double> margin;
         std::vector<std::int8_t> side;  // of the dead zone, see MarginState
         std::vector<Index> active;      // the rows in play
@@ -53,7 +58,7 @@ template <class T>
 class Newton final : public ActiveNewton::Impl {
   public:
     Newton(const LinearRows& rows, const OdmLoss& loss, const std::vector<std::int32_t>& positive,
-           const double* offset, const double* w)
+           const double* offset, const double* w, const double* basis)
         : rows_(rows),
           loss_(loss),
           positive_(positive),
@@ -69,9 +74,10 @@ class Newton final : public ActiveNewton::Impl {
             p.margin.assign(n, 0.0);
             p.side.assign(n, kInside);
         }
+        if (basis) basis_.emplace(basis, width);
     }
 
-    bool sweeps_pay() const override { return !factor_pays(rows_.view.n, problems.size()); }
+    bool sweeps_pay() const override { return !basis_ && !factor_pays(rows_.view.n, problems.size()); }
 
     double sweep(int n_sweeps, Threads& threads) override {
         const std::vector<double> norms = linear_squared_norms(rows_, threads);
@@ -84,18 +90,23 @@ class Newton final : public ActiveNewton::Impl {
         return rows / static_cast<double>(taken.size()) / static_cast<double>(rows_.view.n);
     }
 
+    // Margins and the gradient in one go over the rows.
     void look(const std::vector<int>& which, Threads& threads) override {
-        std::vector<double> w, decisions;
-        for (const int j : which) w.insert(w.end(), at(j).w.begin(), at(j).w.end());
-        const bool at_zero = std::all_of(w.begin(), w.end(), [](double v) { return v == 0.0; });
-        if (!at_zero) decisions = decide(which, w, threads);
+        std::vector<Index> every(static_cast<std::size_t>(rows_.view.n));
+        std::iota(every.begin(), every.end(), Index(0));
         each(which, threads, [&](std::size_t k, const Crew& crew) {
             const int j = which[k];
             Problem& p = at(j);
-            const double* f = decisions.data() + static_cast<Index>(k) * rows_.view.n;
-            for (Index i = 0; i < rows_.view.n; ++i)
-                p.margin[static_cast<std::size_t>(i)] = (at_zero ? 0.0 : sign(j, i) * f[i]) + offset(j, i);
-            weigh(j, crew);
+            p.gradient = p.w;
+            add_by(
+                every, p.w,
+                [&](Index i, double f) {
+                    double& m = p.margin[static_cast<std::size_t>(i)];
+                    m = sign(j, i) * f + offset(j, i);
+                    return slope(j, i);
+                },
+                p.gradient.data(), crew);
+            weigh(j);
         });
     }
 
@@ -119,6 +130,7 @@ class Newton final : public ActiveNewton::Impl {
         }
         for (std::size_t j = 0; j < k; ++j) {
             for (std::size_t e = 0; e < d; ++e) of_class[j][e] = 2 * of_class[j][e] - all[e];
+            if (basis_) basis_->solve_lower(of_class[j].data());
             norms[j] = (1 - loss_.theta) / loss_.low * norm_of(of_class[j]);
         }
         return norms;
@@ -151,6 +163,18 @@ class Newton final : public ActiveNewton::Impl {
         }
     }
 
+    void factor(Threads& threads) override {
+        std::vector<int> every(problems.size());
+        std::iota(every.begin(), every.end(), 0);
+        if (!factor_fits(rows_.view.n)) return;
+        each(every, threads, [&](std::size_t j, const Crew& crew) {
+            if (j > 0 && problems[j].side == problems[0].side) return;  // the same matrix
+            made_[j] = {make_factor(problems[j], false, crew), problems[j].side};
+        });
+        for (std::size_t j = 1; j < made_.size(); ++j)
+            if (!made_[j].factor) made_[j] = made_[0];
+    }
+
   private:
     // A factor, and where each row was when it was made; of other rows, where `side` is empty.
     struct Made {
@@ -180,40 +204,75 @@ class Newton final : public ActiveNewton::Impl {
     }
 
     // <v, x_i> for all rows. Sparse rows one problem after the other, so that v stays near.
-    std::vector<double> decide(const std::vector<int>& which, const std::vector<double>& v,
-                               Threads& threads) const {
+    std::vector<double> decide(const std::vector<int>& which, std::vector<double> v, Threads& threads) const {
         const Index n = rows_.view.n, k = static_cast<Index>(which.size());
         std::vector<double> out(static_cast<std::size_t>(k * n));
         const Index together = rows_.view.sparse ? 1 : k;
+        if (basis_)
+            for (Index j = 0; j < k; ++j) basis_->solve_upper(v.data() + j * width);
         for (Index j = 0; j < k; j += together)
             linear_decisions(rows_, static_cast<int>(together), v.data() + j * width, out.data() + j * n,
                              threads);
         return out;
     }
 
-    // From the margins: sides, rows in play, p and its gradient.
-    void weigh(int j, const Crew& crew) {
+    // out += sum_r coefficient[r] x_{list[r]}
+    void add(const std::vector<Index>& list, const double* coefficient, double* out, const Crew& crew) const {
+        in_basis(out, [&](double* sum) { list_.add(list, coefficient, sum, crew); });
+    }
+    // out += sum_r by(r, <x_r, v>) x_r
+    template <class By>
+    void add_by(const std::vector<Index>& list, std::vector<double> v, By by, double* out,
+                const Crew& crew) const {
+        if (basis_) basis_->solve_upper(v.data());
+        in_basis(out, [&](double* sum) { list_.add_by(list, v.data(), by, sum, crew); });
+    }
+    // What `sum` adds in the basis of the rows, added to out in that of w.
+    template <class Sum>
+    void in_basis(double* out, Sum sum) const {
+        if (!basis_) return sum(out);
+        std::vector<double> all(static_cast<std::size_t>(width), 0.0);
+        sum(all.data());
+        basis_->solve_lower(all.data());
+        for (Index k = 0; k < width; ++k) out[k] += all[static_cast<std::size_t>(k)];
+    }
+
+    std::int8_t side_of(double m) const {
+        return m < 1 - loss_.theta ? kBelow : m > 1 + loss_.theta ? kAbove : kInside;
+    }
+    // primal'' where the row was
+    double curvature(const Problem& p, Index i) const {
+        const std::int8_t side = p.side[static_cast<std::size_t>(i)];
+        return side == kInside ? 0.0 : rows_.row_weight(i) / (side == kBelow ? loss_.low : loss_.high);
+    }
+    // The loss's derivative by f, times that of p by the loss.
+    double slope(int j, Index i) const {
+        const Problem& p = problems[static_cast<std::size_t>(j)];
+        const double m = p.margin[static_cast<std::size_t>(i)], s = rows_.row_weight(i);
+        const double below = std::min(m - (1 - loss_.theta), 0.0),
+                     above = std::max(m - (1 + loss_.theta), 0.0);
+        return s > 0.0 ? s * (below / loss_.low + above / loss_.high) * sign(j, i) : 0.0;
+    }
+
+    // From the margins and the gradient: sides, rows in play, p.
+    void weigh(int j) {
         Problem& p = at(j);
         const double low = 1 - loss_.theta, high = 1 + loss_.theta;
         p.active.clear();
         p.h.clear();
-        std::vector<double> slope;
         double total = 0;
         for (Index i = 0; i < rows_.view.n; ++i) {
             const double m = p.margin[static_cast<std::size_t>(i)], s = rows_.row_weight(i);
-            const std::int8_t side = m < low ? kBelow : m > high ? kAbove : kInside;
+            const std::int8_t side = side_of(m);
             p.side[static_cast<std::size_t>(i)] = side;
             if (side == kInside || s <= 0.0) continue;
             const double h = s / (side == kBelow ? loss_.low : loss_.high),
                          past = m - (side == kBelow ? low : high);
             p.active.push_back(i);
             p.h.push_back(h);
-            slope.push_back(h * past * sign(j, i));
             total += h * past * past;
         }
         p.objective = 0.5 * (dot(p.w.data(), p.w.data(), width) + total);
-        p.gradient = p.w;
-        list_.add(p.active, slope.data(), p.gradient.data(), crew);
         p.norm = norm_of(p.gradient);
     }
 
@@ -226,8 +285,22 @@ class Newton final : public ActiveNewton::Impl {
         p.length = line_search(loss_, rows_.weight, p.margin.data(), along, rows_.view.n, wd, dd, crew);
         for (Index k = 0; k < width; ++k)
             p.w[static_cast<std::size_t>(k)] += p.length * p.direction[static_cast<std::size_t>(k)];
-        for (Index i = 0; i < rows_.view.n; ++i) p.margin[static_cast<std::size_t>(i)] += p.length * along[i];
-        weigh(j, crew);
+        // Along d the gradient changes by length H d, and by what rows that change sides have done otherwise.
+        // The conjugate gradients have left a residual of H d = -gradient.
+        for (std::size_t k = 0; k < p.w.size(); ++k)
+            p.gradient[k] -= p.length * (p.gradient[k] + p.residual[k]);
+        std::vector<Index> changed;
+        std::vector<double> by;
+        for (Index i = 0; i < rows_.view.n; ++i) {
+            const double before = slope(j, i) + p.length * curvature(p, i) * along[i] * sign(j, i);
+            p.margin[static_cast<std::size_t>(i)] += p.length * along[i];
+            if (side_of(p.margin[static_cast<std::size_t>(i)]) == p.side[static_cast<std::size_t>(i)])
+                continue;
+            changed.push_back(i);
+            by.push_back(slope(j, i) - before);
+        }
+        add(changed, by.data(), p.gradient.data(), crew);
+        weigh(j);
     }
 
     // ------------------------------------------------------------------------------------------ systems
@@ -236,7 +309,7 @@ class Newton final : public ActiveNewton::Impl {
     bool factor_fits(Index n_active) const {
         const Index size = std::min(n_active, width);
         const double memory = static_cast<double>(size) * static_cast<double>(size) * 2;  // half of floats
-        return !rows_.view.sparse && size <= kLargestFactor &&
+        return !rows_.view.sparse && !basis_ && size <= kLargestFactor &&
                memory * static_cast<double>(problems.size()) <= kFactorMemory;
     }
 
@@ -285,6 +358,7 @@ class Newton final : public ActiveNewton::Impl {
         if (m == 0) {  // H = I
             for (Index k = 0; k < width; ++k)
                 p.direction[static_cast<std::size_t>(k)] = -p.gradient[static_cast<std::size_t>(k)];
+            p.residual.assign(static_cast<std::size_t>(width), 0.0);
             return 0;
         }
         // A system that has taken more products than a factor costs is no usual one, and those after it are
@@ -339,14 +413,18 @@ class Newton final : public ActiveNewton::Impl {
     // gradient; whether it got there in `limit` products, which are counted.
     bool solve(Problem& p, const Made& made, double goal, int limit, const Crew& crew, int& count) const {
         const std::size_t d = static_cast<std::size_t>(width);
-        std::vector<double> residual(d), z(d), u, product(d), diagonal;
+        std::vector<double> z(d), u, product(d), diagonal;
+        std::vector<double>& residual = p.residual;
+        residual.resize(d);
         const auto times = [&](const std::vector<double>& v) {
             product = v;
-            list_.add_product(p.active, p.h.data(), v.data(), product.data(), crew);
+            add_by(
+                p.active, v, [&](Index r, double f) { return p.h[static_cast<std::size_t>(r)] * f; },
+                product.data(), crew);
         };
         if (!made.factor) {
             diagonal.assign(d, 1.0);
-            list_.add_squares(p.active, p.h.data(), diagonal.data(), crew);
+            if (!basis_) list_.add_squares(p.active, p.h.data(), diagonal.data(), crew);
         }
         const auto precondition = [&] {
             if (made.factor)
@@ -429,6 +507,7 @@ class Newton final : public ActiveNewton::Impl {
     const std::vector<std::int32_t> positive_;
     const double* offset_;
     const RowList<T> list_;
+    std::optional<PackedTriangle<T>> basis_;
     std::vector<Made> made_;
     std::vector<float> gram_;  // of all rows, where they are fewer than the features
 };
@@ -436,11 +515,12 @@ class Newton final : public ActiveNewton::Impl {
 }  // namespace
 
 ActiveNewton::ActiveNewton(const LinearRows& rows, const OdmLoss& loss,
-                           const std::vector<std::int32_t>& positive, const double* offset, const double* w) {
+                           const std::vector<std::int32_t>& positive, const double* offset, const double* w,
+                           const double* basis) {
     if (rows.view.single)
-        impl_ = std::make_unique<Newton<float>>(rows, loss, positive, offset, w);
+        impl_ = std::make_unique<Newton<float>>(rows, loss, positive, offset, w, basis);
     else
-        impl_ = std::make_unique<Newton<double>>(rows, loss, positive, offset, w);
+        impl_ = std::make_unique<Newton<double>>(rows, loss, positive, offset, w, basis);
 }
 ActiveNewton::~ActiveNewton() = default;
 
@@ -458,6 +538,7 @@ double ActiveNewton::step(const std::vector<int>& problems, const double* goal, 
 void ActiveNewton::begin_with_factors_of(const ActiveNewton& other) {
     impl_->begin_with_factors_of(*other.impl_);
 }
+void ActiveNewton::factor(Threads& threads) { impl_->factor(threads); }
 int ActiveNewton::n_problems() const { return static_cast<int>(impl_->problems.size()); }
 Index ActiveNewton::width() const { return impl_->width; }
 const double* ActiveNewton::w(int j) const { return impl_->problems[static_cast<std::size_t>(j)].w.data(); }

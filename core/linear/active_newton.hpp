@@ -14,6 +14,11 @@
 //   - a factored H (RowFactor) of this step or an earlier one, made anew where that is cheaper than going on;
 //     the first, with all rows in play, serves all problems
 //   - its diagonal, where a factor would cost more than the products it saves.
+//
+// Rows may be given in another basis, k_i with x_i = L^-1 k_i for a lower triangle L: kernel values at
+// landmarks, L L' = K(z, z), are such rows. <w, x_i> = <L'^-1 w, k_i>, and sums of x_i are L^-1 times those
+// of k_i: two triangles are solved for a pass over the rows, and no x_i is ever made. Such a search takes the
+// factors of another one.
 #pragma once
 
 #include <memory>
@@ -29,14 +34,16 @@ namespace sodm {
 class ActiveNewton {
   public:
     // Rows must have unit feature stride, or be CSR, and outlive this. w: problems x width, where to begin;
-    // offset: problems x n, or null.
+    // offset: problems x n, or null; basis: L, width x width, or null.
     ActiveNewton(const LinearRows& rows, const OdmLoss& loss, const std::vector<std::int32_t>& positive,
-                 const double* offset, const double* w);
+                 const double* offset, const double* w, const double* basis = nullptr);
     ~ActiveNewton();
 
     // The factors of a search with as many features and problems, on rows that resemble these: they
     // precondition until a factor of these rows' own is cheaper. Those in the form of rows are not taken.
     void begin_with_factors_of(const ActiveNewton& other);
+    // Factors H at w, after a look, whether that pays here or not: for searches that begin with it.
+    void factor(Threads& threads);
 
     // A better start than w = 0: sweeps of dual coordinate descent from there (Hsieh et al. 2008, Algorithm
     // 1), until one of all rows moves no margin by much, n_sweeps at most. Most sweeps are over the rows that

@@ -105,16 +105,17 @@ class RowReader {
         }
     }
 
-    // Asks for row i to be brought near: rows taken in random order are otherwise all waiting.
-    void prefetch(Index i) const {
+    // Asks for row i to be brought near: rows taken in random order are otherwise all waiting. Of a long row
+    // its beginning, for the rest is foreseen from there, or all of it while there is other work to do.
+    void prefetch(Index i, Index most = 512) const {
         const Index first = view_.sparse ? view_.start(i) : i * view_.row_stride;
         const char* p = static_cast<const char*>(view_.values) + first * static_cast<Index>(sizeof(T));
         const Index bytes = (view_.sparse ? view_.start(i + 1) - first : d_) * static_cast<Index>(sizeof(T));
-        for (Index b = 0; b < bytes && b < 512; b += 64) __builtin_prefetch(p + b);
+        for (Index b = 0; b < bytes && b < most; b += 64) __builtin_prefetch(p + b, 0, 2);
         if (!view_.sparse) return;
         const Index size = view_.wide ? 8 : 4;
         const char* q = static_cast<const char*>(view_.indices) + first * size;
-        for (Index b = 0; b * static_cast<Index>(sizeof(T)) < bytes * size && b < 512; b += 64)
+        for (Index b = 0; b * static_cast<Index>(sizeof(T)) < bytes * size && b < most; b += 64)
             __builtin_prefetch(q + b);
     }
 

@@ -105,17 +105,10 @@ RowFactor<T>::RowFactor(const RowList<T>& rows, Index width, double bias, std::v
         if (cholesky(factor.data(), size_, crew.team())) break;
         if (!std::isfinite(ridge)) break;  // values too large: what follows is not finite and says so
     }
-    const std::size_t entries = static_cast<std::size_t>(size_ * (size_ + 1) / 2);
-    in_double ? double_.resize(entries) : single_.resize(entries);
-    std::size_t at = 0;
-    for (Index i = 0; i < size_; ++i)
-        for (Index j = 0; j <= i; ++j, ++at) {
-            const double v = factor[static_cast<std::size_t>(i * size_ + j)];
-            if (in_double)
-                double_[at] = v;
-            else
-                single_[at] = static_cast<float>(v);
-        }
+    if (in_double)
+        double_ = {factor.data(), size_};
+    else
+        single_ = {factor.data(), size_};
 }
 
 // The lower triangle of B' B or B B'.
@@ -194,34 +187,21 @@ void RowFactor<T>::sum_rows(double* matrix, const Crew& crew) const {
                   [&](Index i, Index j, H sum) { matrix[i * m + j] = static_cast<double>(sum); });
 }
 
-namespace {
-
-// b <- L'^-1 L^-1 b for a triangle whose rows stand one after the other.
-template <class F>
-void solve_triangle(const std::vector<F>& l, Index n, double* b) {
-    const LinearOps<F>& ops = linear_simd<F>();
-    const F* row = l.data();
-    for (Index i = 0; i < n; row += ++i) b[i] = (b[i] - ops.dot(row, b, i)) / static_cast<double>(row[i]);
-    for (Index i = n - 1; i >= 0; --i) {
-        row -= i + 1;
-        b[i] /= static_cast<double>(row[i]);
-        ops.add(-b[i], row, b, i);
-    }
-}
-
-}  // namespace
-
 template <class T>
 void RowFactor<T>::solve(const double* right, double* out, const Crew& crew) const {
+    const auto solve_triangles = [this](const auto& l, double* b) {
+        l.solve_lower(b);
+        l.solve_upper(b);
+    };
     if (!by_rows_) {
         std::copy(right, right + width_, out);
-        in_double() ? solve_triangle(double_, size_, out) : solve_triangle(single_, size_, out);
+        in_double() ? solve_triangles(double_, out) : solve_triangles(single_, out);
         return;
     }
     std::vector<double> u(static_cast<std::size_t>(size_));
     rows_.decide(list_, right, u.data(), crew);
     for (std::size_t r = 0; r < u.size(); ++r) u[r] *= root_[r];
-    in_double() ? solve_triangle(double_, size_, u.data()) : solve_triangle(single_, size_, u.data());
+    in_double() ? solve_triangles(double_, u.data()) : solve_triangles(single_, u.data());
     for (std::size_t r = 0; r < u.size(); ++r) u[r] *= -root_[r];
     std::copy(right, right + width_, out);
     rows_.add(list_, u.data(), out, crew);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "linear/packed_triangle.hpp"
 #include "linear/row_list.hpp"
 
 namespace sodm {
@@ -43,8 +44,8 @@ class RowFactor {
     std::vector<double> root_;  // h_r for the form of features, its root for that of rows
     bool by_rows_;
     Index size_;
-    std::vector<float> single_;  // L, the rows of its triangle one after the other
-    std::vector<double> double_;
+    PackedTriangle<float> single_;  // L, in one of them
+    PackedTriangle<double> double_;
 };
 
 // <x_i, x_j> + bias^2 of all rows, lower triangle of n x n.

@@ -50,12 +50,13 @@ class RowList {
             if (coefficient[r] != 0.0) reader_.add(coefficient[r], list[static_cast<std::size_t>(r)], sum);
         });
     }
-    // out += sum_r h[r] <x_r, v> x_r
-    void add_product(const std::vector<Index>& list, const double* h, const double* v, double* out,
-                     const Crew& crew) const {
+    // out += sum_r by(r, <x_r, v>) x_r
+    template <class By>
+    void add_by(const std::vector<Index>& list, const double* v, By by, double* out, const Crew& crew) const {
         in_blocks(list, out, crew, [&](Index r, double* sum) {
             const Index i = list[static_cast<std::size_t>(r)];
-            reader_.add(h[r] * reader_.dot(i, v), i, sum);
+            const double coefficient = by(r, reader_.dot(i, v));
+            if (coefficient != 0.0) reader_.add(coefficient, i, sum);
         });
     }
     // out += sum_r h[r] x_r^2
@@ -79,6 +80,7 @@ class RowList {
   private:
     static constexpr double kBlockWork = 1 << 18;  // multiply-adds of a block, some tenths of a millisecond
     static constexpr Index kMaxBlocks = 32;
+    static constexpr Index kLongRow = 1 << 13;  // bytes that are asked for
 
     // Blocks of a list, each with a sum of `adds` numbers that has to be added up.
     Index block_count(Index n, double adds) const {
@@ -98,8 +100,10 @@ class RowList {
                 parts[t - 1].assign(static_cast<std::size_t>(width_), 0.0);
                 sum = parts[t - 1].data();
             }
-            for (Index r = n * static_cast<Index>(t) / blocks; r < n * static_cast<Index>(t + 1) / blocks;
-                 ++r) {
+            const Index end = n * static_cast<Index>(t + 1) / blocks;
+            for (Index r = n * static_cast<Index>(t) / blocks; r < end; ++r) {
+                // Sums are in the nearest cache: while they are added to, the next row is brought there.
+                if (r + 1 < end) reader_.prefetch(list[static_cast<std::size_t>(r + 1)], kLongRow);
                 add(r, sum);
                 watch.did(static_cast<Index>(2 * per_row_));
             }

@@ -21,6 +21,7 @@ Array = NDArray[np.float64]
 
 MAX_SWEEPS = 30  # of coordinate descent to begin with, where no factor is made
 LOOSEST = 0.1  # a step's system is solved to so much of the gradient, and better the nearer the end is
+LAST_LOOSEST = 0.3  # likewise, where no more is needed to end with the step
 NOISE = 1e-14  # relative size of rounding errors in p
 REFINES = 0.5  # a step too small to show in p counts if it leaves no more of the gradient than this
 
@@ -33,6 +34,7 @@ def newton_on_active_rows(
     tol: float,
     max_iter: int,
     history: History,
+    reference: Array | None = None,
 ) -> LinearResult:
     """Minimise until |grad p(w)| <= tol * |grad p(0)| and the relative duality gap is at most tol.
 
@@ -44,12 +46,17 @@ def newton_on_active_rows(
     start : array of shape (n_problems, width)
     tol, max_iter : numbers
     history : History
+    reference : array of shape (n_problems,) or None
+        |grad p(0)| if that is known, by and large. Then the result is a start for others, and what is said
+        of it is not looked at again.
     """
     every = list(range(problem.n_problems))
     unit = np.ones(len(every)) if long.unit is None else long.unit
-    search = long.rows.search(problem.scale, start / unit[:, None], long.offset)
-    reference = search.gradient_at_zero() if long.offset is None else problem.gradient_at_zero()
-    passes = 2.0
+    search = long.rows.search(problem.scale, start / unit[:, None], long.offset, long.basis)
+    certified, passes = reference is None, 1.0
+    if reference is None:
+        reference = search.gradient_at_zero() if long.offset is None else problem.gradient_at_zero()
+        passes += 1
     if not np.any(start) and search.sweeps_pay():
         passes += search.sweep(MAX_SWEEPS)
     search.look(every)
@@ -63,7 +70,7 @@ def newton_on_active_rows(
         todo = [p for p in every if not converged[p] and not at_rounding[p]]
         gap = relative_gap(objective, norm)
         ends = not todo or np.max(n_iter) >= max_iter or history.out_of_time
-        if ends and not looked:
+        if ends and certified and not looked:
             search.look(every)  # what is said of the solution is said of w itself
             passes += 1
             looked = True
@@ -81,7 +88,11 @@ def newton_on_active_rows(
                 "max_iter",
                 at_rounding=at_rounding,
             )
-        goal = np.minimum(LOOSEST, np.sqrt(norm[todo] / scale[todo]))
+        # Half of what may be left is enough to end with this step, if no row changes sides.
+        left = norm[todo]
+        needed = np.minimum(tol * reference[todo] / left, np.sqrt(2 * tol * objective[todo]) / left)
+        goal = np.minimum(LOOSEST, np.sqrt(left / scale[todo]))
+        goal = np.maximum(goal, np.minimum(LAST_LOOSEST, 0.5 * needed))
         passes += search.step(todo, goal)
         n_iter[todo] += 1
         looked = False

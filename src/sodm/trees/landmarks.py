@@ -32,7 +32,7 @@ Array = NDArray[np.float64]
 Index = NDArray[np.intp]
 
 POOL = 4096  # rows that landmarks are chosen from
-MOST, BY_ROOT = 950, 4.5  # landmarks at the most, and times the root of the number of rows
+MOST, BY_ROOT = 1200, 6.0  # landmarks at the most, and times the root of the number of rows
 # Shares of the ridge: landmarks are added until the mean rest of the pool is no larger than the first; they
 # carry the problem if it is no larger than the second. Settled on a9a, susy-subset, cod-rna and ijcnn1, see
 # docs/regions.md.
@@ -55,16 +55,22 @@ class Landmarks:
         Their numbers.
     points : ndarray or CSR matrix
         The rows.
-    inverse : ndarray, shape (m, m)
-        L^-1, K(z, z) = L L'.
+    lower : ndarray, shape (m, m)
+        L, K(z, z) = L L'.
     rest : float
         The mean of k(x, x) - |F(x)|^2, over the ridge.
+    pool : ndarray of int
+        The rows that they were chosen from.
+    pool_features : ndarray, shape (len(pool), m)
+        F of these, a by-product of the choice.
     """
 
     rows: Index
     points: Rows
-    inverse: Array
+    lower: Array
     rest: float
+    pool: Index
+    pool_features: NDArray[Any]
 
     @classmethod
     def choose(cls, problem: Problem, kernel: KernelEvaluator, seed: int) -> Landmarks | None:
@@ -83,17 +89,25 @@ class Landmarks:
         if found.rest > CARRIES * ridge:
             return None
         lower = np.ascontiguousarray(found.factor[found.pivots], dtype=np.float64)
-        inverse = _core.inverse_of_lower(lower, kernel.n_threads)
-        return cls(pool[found.pivots], rows[found.pivots], inverse, found.rest / ridge)
+        return cls(pool[found.pivots], rows[found.pivots], lower, found.rest / ridge, pool, found.factor)
+
+    def values(self, kernel: KernelEvaluator, X: Rows, out: NDArray[Any]) -> None:
+        """k(z, x) of some rows, into an array of shape (n, m), in the precision of the kernel."""
+        points = kernel.points(self.points)
+        _core.features(points, kernel.points(X, like=points), None, out, kernel.n_threads)
 
     def features(self, kernel: KernelEvaluator, X: Rows, out: NDArray[Any]) -> None:
-        """F of some rows, into an array of shape (n, m), in the precision of the kernel."""
-        points = kernel.points(self.points)
-        _core.features(points, kernel.points(X, like=points), self.inverse, out, kernel.n_threads)
+        """F of some rows, likewise."""
+        points, inverse = kernel.points(self.points), _core.inverse_of_lower(self.lower, kernel.n_threads)
+        _core.features(points, kernel.points(X, like=points), inverse, out, kernel.n_threads)
 
     def coefficients(self, w: Array) -> Array:
         """Those of f, L^-T w, shape (n_problems, m); without BLAS, whose threads change bits."""
-        return np.einsum("pk,kj->pj", w, self.inverse)
+        return _core.solve_lower(self.lower, w, transposed=True)
+
+    def gradient(self, slopes: Array) -> Array:
+        """Sums of F, L^-1 times those of k(z, x), shape (n_problems, m)."""
+        return _core.solve_lower(self.lower, slopes)
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,12 @@
 """Training in the span of landmarks: the linear problem on their features, see `sodm.trees.landmarks`.
 
-Features are made of a sample of the rows, and its machine is found by Newton's method. It is nearly that of
-all rows, and so is its Hessian: with that one the steps on all rows need no more than gradients,
+Where the kernel values of all rows with the landmarks, k_i = k(z, x_i), can be kept, no features are made of
+them: Newton's method takes them as they are (`sodm.solvers.linear_active`), for <w, F(x_i)> = <L^-T w, k_i>.
+Its systems are solved by conjugate gradients, with the factored one of the rows that landmarks were chosen
+from: these have features.
+
+Of more rows features are made of a sample, and its machine is found likewise. It is nearly that of all rows,
+and so is its Hessian: with that one the steps on all rows need no more than gradients,
 
     sum_i g_i y_i F(x_i) = L^-1 K(z, X) (g y),
 
@@ -24,9 +29,10 @@ from sodm import _core
 from sodm.engines.base import Arrays, Block, Engine, Part, Slot
 from sodm.problem.evaluator import KernelEvaluator
 from sodm.problem.kernels import Kernel
-from sodm.problem.linear import Curvature, LinearProblem, MemoryRows, RowSums, Sums
+from sodm.problem.linear import Curvature, LinearProblem, LongRows, MemoryRows, RowSums, Sums
 from sodm.problem.losses import OdmLoss
 from sodm.problem.problem import Problem
+from sodm.solvers.linear_active import newton_on_active_rows
 from sodm.solvers.linear_newton import newton
 from sodm.solvers.linear_result import History, LinearResult
 from sodm.solvers.result import SolveResult
@@ -39,10 +45,11 @@ from sodm.trees.stop import LANDMARKS, TIME
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
 
-KEPT = 2**29  # bytes of the features of the sample
+KEPT = 2**29  # bytes of the kernel values, or features, of the sample
 # Rows of the sample that a machine is found with at first, nearly that of all: one in so many, but no
-# fewer than so many, nor than so many for a landmark. A fourth of them tells where that is.
-FIRST, FIRST_ROWS, FIRST_PER_LANDMARK, BEFORE_FIRST = 3, 8000, 16, 4
+# fewer than so many, nor than so many for a landmark.
+FIRST, FIRST_ROWS, FIRST_PER_LANDMARK = 3, 8000, 8
+NESTED = 256  # the first landmarks, that tell where that is
 PASS_ROWS = 32_768  # rows of a task of a pass over all rows
 MAX_STEPS = 100
 COARSE_TOL = 1e-2
@@ -69,33 +76,52 @@ class Span:
         if n > size:
             self.sample = np.sort(np.random.RandomState(context.seed).permutation(n)[:size])
         dtype = np.float32 if context.precision == "single" else np.float64
-        self._features = np.empty((len(self.sample), len(landmarks.rows)), dtype)
-        self._first: MemoryRows | None = None  # the rows of `start`
+        self._kept = np.empty((len(self.sample), len(landmarks.rows)), dtype)  # of the sample, as far as
+        self._made = 0  # rows of it are made
+        self._like: MemoryRows | None = None  # rows whose factored systems are begun with
+        self._reference: Array | None = None  # their |grad p(0)|
+
+    @property
+    def _whole(self) -> bool:
+        """Whether the sample is all rows: then kernel values are kept of it, and no features made."""
+        return len(self.sample) == len(self.problem.weights)
+
+    @property
+    def _basis(self) -> Array | None:
+        """What makes features of that which is kept."""
+        return self.landmarks.lower if self._whole else None
 
     def start(self, held: Index) -> Array:
-        """w of some rows of the sample, none of them held out, to a coarse tolerance."""
+        """w of some rows of the sample, none of them held out, to a coarse tolerance.
+
+        Landmarks are nested, so that the features of the first of them come first: the rows that they were
+        chosen from have theirs, and the machine of a few features and these rows tells which side of the dead
+        zone rows are on. The system there is factored once, for all that follow.
+        """
         m, stays = len(self.landmarks.rows), np.ones(len(self.problem.weights), dtype=bool)
         stays[held] = False
         free = self.sample[stays[self.sample]]
         count = min(len(free), max(FIRST_ROWS, FIRST_PER_LANDMARK * m, len(free) // FIRST))
         rows = free[np.linspace(0, len(free) - 1, count).astype(np.intp)]
         self.sample = np.concatenate([rows, np.setdiff1d(self.sample, rows)])
-        some = self._rows(0, count)
-        few = some.every(BEFORE_FIRST)
-        w = self._coarse(few, np.zeros((len(self.problem.signs), m)))
-        self._first = some.resembling(few)
-        return self._coarse(self._first, w)
+        pool, features = self.landmarks.pool, self.landmarks.pool_features
+        w, nested = np.zeros((len(self.problem.signs), m)), slice(0, NESTED)
+        w[:, nested] = self._coarse(self._linear(pool, features[:, nested], stays), None, w[:, nested])
+        self._like = self._linear(pool, features, stays)
+        like = self._problem(self._like)
+        self._like.factor(like.scale, w)
+        self._reference = like.gradient_at_zero()
+        return self._coarse(self._rows(count), self._basis, w)
 
     def solve(self, start: Array, time_limit: float | None) -> LinearResult:
         """The machine of all rows, from the w that is given."""
         history = History(progress=self._watch, time_limit=time_limit)
-        kept = self._rows(0 if self._first is None else self._first.n, len(self.sample))
-        if self._first is not None:
-            kept = kept.resembling(self._first)
-        if len(self.sample) == len(self.problem.weights):
-            return self._solve(kept, start, self.tol, history)
-        start = self._coarse(kept, start)
-        return self._solve(PassRows(self, kept, start), start, self.tol, history)
+        kept = self._rows(len(self.sample))
+        if self._whole:
+            return self._solve(kept, self._basis, start, self.tol, history)
+        start = self._coarse(kept, self._basis, start)
+        problem = self._problem(PassRows(self, kept, start))
+        return newton(problem, start, tol=self.tol, max_iter=MAX_STEPS, history=history, use_coarse=False)
 
     def train(self, start: Array, time_limit: float | None, seconds: Seconds, began: float) -> Trained:
         """The machine of all rows, with what is told of it.
@@ -159,20 +185,49 @@ class Span:
             stop_reason=LANDMARKS if in_time else TIME,
         )
 
-    def _rows(self, made: int, count: int) -> MemoryRows:
-        """The first rows of the sample, as those of a linear problem; some have their features already."""
-        problem, rows = self.problem, self.sample[:count]
-        self.landmarks.features(self.kernel, problem.rows[rows[made:]], self._features[made:count])
+    def _rows(self, count: int) -> MemoryRows:
+        """The first rows of the sample: their kernel values, or features, are made where they are not yet."""
+        make = self.landmarks.values if self._whole else self.landmarks.features
+        make(self.kernel, self.problem.rows[self.sample[self._made : count]], self._kept[self._made : count])
+        self._made = count
+        return self._linear(self.sample[:count], self._kept[:count])
+
+    def _linear(
+        self, rows: Index, features: NDArray[Any], counts: NDArray[np.bool_] | None = None
+    ) -> MemoryRows:
+        """These rows as those of a linear problem; only some count, where it is said of each row which."""
+        problem, weights = self.problem, self.problem.weights[rows]
+        if counts is not None:
+            weights = weights * counts[rows]
         codes, positive = problem.codes[rows].astype(np.int32), positive_classes(len(problem.signs))
         of_problem = positive, problem.loss, 0.0, self.context.threads_here
-        return MemoryRows(self._features[:count], codes, problem.weights[rows], *of_problem)
+        return MemoryRows(features, codes, weights, *of_problem, like=self._like)
 
-    def _coarse(self, rows: RowSums, start: Array) -> Array:
-        return self._solve(rows, start, COARSE_TOL, History(progress=self._watch)).w
+    def _problem(self, rows: RowSums) -> LinearProblem:
+        return LinearProblem(rows, len(self.problem.signs), self.problem.loss)
 
-    def _solve(self, rows: RowSums, start: Array, tol: float, history: History) -> LinearResult:
-        problem = LinearProblem(rows, len(self.problem.signs), self.problem.loss)
-        return newton(problem, start, tol=tol, max_iter=MAX_STEPS, history=history, use_coarse=False)
+    def _coarse(self, rows: MemoryRows, basis: Array | None, start: Array) -> Array:
+        history = History(progress=self._watch)
+        return self._solve(rows, basis, start, COARSE_TOL, history, self._reference).w
+
+    def _solve(
+        self,
+        rows: MemoryRows,
+        basis: Array | None,
+        start: Array,
+        tol: float,
+        history: History,
+        reference: Array | None = None,
+    ) -> LinearResult:
+        return newton_on_active_rows(
+            self._problem(rows),
+            LongRows(rows, basis=basis),
+            start,
+            tol=tol,
+            max_iter=MAX_STEPS,
+            history=history,
+            reference=reference,
+        )
 
     def _watch(self, record: dict[str, Any]) -> None:
         """Between steps: whoever wants to end the training is heard."""
@@ -221,8 +276,7 @@ class PassRows:
             assert result is not None  # there is no deadline
             loss += result["loss"]
             slopes += result["slopes"]
-        gradient = np.einsum("kj,pj->pk", self._landmarks.inverse, slopes)
-        return Sums(loss, gradient, self._curvature[list(problems)])
+        return Sums(loss, self._landmarks.gradient(slopes), self._curvature[list(problems)])
 
     def gradient_at_zero(self) -> Array:
         return self._at_zero

@@ -127,12 +127,20 @@ class MemoryRows:
             return self.width <= 1024 and min(per_row**2, self.width**2 / 8) < 240 * per_row
         return self.width < 960
 
-    def search(self, scale: float, w: Array, offset: Array | None = None) -> _core.LinearSearch:
+    def search(
+        self, scale: float, w: Array, offset: Array | None = None, basis: Array | None = None
+    ) -> _core.LinearSearch:
         """Newton on the rows in play, begun at w (see `sodm.solvers.linear_active`)."""
         loss, like = self._smooth_loss(scale), None if self._like is None else self._like._searched
         w = np.ascontiguousarray(w)
-        self._searched = self.core.start_search(self.positive.tolist(), loss, w, offset, like)
+        self._searched = self.core.start_search(self.positive.tolist(), loss, w, offset, like, basis)
         return self._searched
+
+    def factor(self, scale: float, w: Array) -> None:
+        """Factor the system at w, for searches of rows that are `like` these."""
+        search = self.search(scale, w)
+        search.look(list(range(len(w))))
+        search.factor()
 
     def has_long_rows(self) -> bool:
         """Whether the rows outside the dead zone, gone over again and again, cost less than one pass over all
@@ -210,11 +218,14 @@ class LongRows:
         What is added to the margins.
     unit : array of shape (n_problems,) or None
         What w and the margins are measured in; None is 1.
+    basis : array of shape (width, width) or None
+        L, a lower triangle, where `rows` are k_i and those of the problem L^-1 k_i.
     """
 
     rows: MemoryRows
     offset: Array | None = None
     unit: Array | None = None
+    basis: Array | None = None
 
 
 def core_rows(
