@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections import Counter
 
 import numpy as np
@@ -120,3 +122,11 @@ def test_processes_of_executors_are_settled(spark):
         return gc.get_freeze_count()
 
     assert min(spark.sparkContext.parallelize(range(4), 4).map(left_alone).collect()) > 10_000
+
+
+def test_processes_of_executors_load_no_scikit_learn(spark_package):
+    """Of sodm they load what tasks need; all of it takes longer than most tasks together."""
+    needed = ("spark.packing", "spark.survey", "spark.rows", "spark.part_worker", "trees.local")
+    code = f"import sys, {', '.join(f'sodm.{name}' for name in needed)}; print('sklearn' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
