@@ -6,7 +6,7 @@ task, and the parts of the next level find their rows where they are: one shuffl
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sodm.problem.cells import Cells
+from sodm.problem.row_types import Rows
 from sodm.spark.cluster import Cluster
 from sodm.spark.private import keyed_by_task, move, persist_pairs
 from sodm.spark.routing import Route, task_dtype, tasks_of_homes
@@ -69,23 +70,32 @@ class Placement:
 
     @classmethod
     def by_cells(
-        cls, rows: ClusterRows, cells: Cells, sizes: NDArray[np.integer], cluster: Cluster
-    ) -> tuple[Placement, NDArray[np.integer]]:
-        """Move the rows of cells, about so large in proportion, and tell their `Cells.homes`.
+        cls,
+        rows: ClusterRows,
+        cells: Cells,
+        sizes: NDArray[np.integer],
+        cluster: Cluster,
+        look: Callable[[Rows], NDArray[Any]] | None = None,
+    ) -> tuple[Placement, NDArray[np.integer], NDArray[Any] | None]:
+        """Move the rows of cells, about so large in proportion, and tell their `Cells.homes`, and what `look`
+        tells of each row.
 
         They are not kept when they were used: what is trained on cells is one level.
         """
         n_tasks = count_tasks(len(cells), MOST_AT_ONCE * rows.shape[0] * rows.row_bytes, cluster)
         tasks = largest_first(deal_ever_fewer(sizes, n_tasks, cluster.slots), sizes.tolist())
         task_of = np.array(tasks, dtype=np.int32)
-        route, told = Route.by_cells(rows, cells, task_of, cluster.task_cpus)
+        route, told = Route.by_cells(rows, cells, task_of, cluster.task_cpus, look)
         pairs = keyed_by_task(route.pieces, n_tasks)
         # In columns of few bytes: it is asked for the rows of all parts.
         tasks_of = np.full((rows.survey.n, 2), -1, dtype=task_dtype(n_tasks), order="F")
         placement = cls(pairs, tasks_of, tasks, n_tasks, 0, route).moved(rows)
-        homes = rows.in_order(dict(told.take()))
+        blocks = told.take()
+        homes = rows.in_order({block.place: block.homes for block in blocks})
+        seen = {block.place: block.seen for block in blocks if block.seen is not None}
         tasks_of[slice(None) if rows.index is None else rows.index] = tasks_of_homes(homes, task_of)
-        return replace(placement, n_rows=int(np.count_nonzero(tasks_of >= 0))), homes
+        placement = replace(placement, n_rows=int(np.count_nonzero(tasks_of >= 0)))
+        return placement, homes, rows.in_order(seen) if seen else None
 
     def moved(self, rows: ClusterRows) -> Placement:
         """It, when the rows are on their way."""
