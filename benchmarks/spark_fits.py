@@ -1,4 +1,4 @@
-"""The fits behind spark.py: one application on a cluster of its own, and what it measured as plain numbers."""
+"""The fits behind spark.py: an application on a cluster of its own, and what it measured, as plain values."""
 
 from __future__ import annotations
 
