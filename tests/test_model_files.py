@@ -396,7 +396,8 @@ def test_a_loader_fed_lies_stays_small(tmp_path: Path, whole: bytes) -> None:
     path = tmp_path / "bad.sodm"
     path.write_bytes(rebuilt(whole, lie))
     code = (
-        "import resource, sodm, sys\n"
+        "import resource, sys, sodm\n"
+        "from sodm import *  # what is loaded later counts too\n"
         "used = int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize()\n"
         "resource.setrlimit(resource.RLIMIT_AS, (used + 2**26,) * 2)\n"
         "try: sodm.load(sys.argv[1])\n"

@@ -75,8 +75,9 @@ def test_rows_are_sent_to_the_tasks_of_their_cells(spark):
         table, meant = engine._table, np.random.RandomState(0).permutation(400)[:300]
         engine.keep(Table(table.rows.select(meant), table.signs[:, :300], table.weights[:300]))
         cells = Cells(X[:20].astype(float))
-        homes = engine.homes(cells, np.arange(1, 21), 1)
+        homes, sums = engine.homes_and(lambda rows: rows.sum(axis=1), cells, np.arange(1, 21), 1)
         assert np.array_equal(homes, cells.homes(X[meant]))
+        assert np.array_equal(sums, X[meant].sum(axis=1))
         placed = engine._placement
         parts = [Part(rows, {}) for _, rows in members_of(homes)]
         results = engine.map(lambda block, message, slot: {"rows": block.rows}, parts)

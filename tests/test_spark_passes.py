@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections import Counter
 
 import numpy as np
@@ -29,9 +31,10 @@ def counted(monkeypatch, owner, *names):
     return calls
 
 
-def test_a_fit_with_regions_takes_few_jobs(spark, monkeypatch):
-    """One fetches the sample of the cells, which landmarks are drawn from, and one what is tried; each row's
-    cell is looked for twice, in the trial and when rows are sent to their regions; and the regions are
+@pytest.mark.parametrize("sent_ahead", [True, False])
+def test_a_fit_with_regions_takes_few_jobs(spark, monkeypatch, sent_ahead):
+    """One fetches the sample of the cells, which landmarks are drawn from, and one what is tried; rows are
+    looked at for the trial, and sent to their regions, in one pass unless they are many; and the regions are
     solved, which send their support vectors along."""
     import sodm
     import sodm.spark
@@ -42,6 +45,7 @@ def test_a_fit_with_regions_takes_few_jobs(spark, monkeypatch):
 
     monkeypatch.setattr(two_scale, "EXACT_ROWS", 500)
     monkeypatch.setattr(two_scale, "REGION_ROWS", 250)
+    monkeypatch.setattr(two_scale, "SENT_AHEAD", 3000 if sent_ahead else 2999)
     monkeypatch.setattr(trial, "REGION_ROWS", 250)
     monkeypatch.setattr(trial, "BASE_ROWS", 100)
     monkeypatch.setattr(landmarks, "POOL", 400)
@@ -52,12 +56,12 @@ def test_a_fit_with_regions_takes_few_jobs(spark, monkeypatch):
     parameters = {"lam": 3e3, "gamma": 100.0, "random_state": 0}
     here = sodm.SODMClassifier(**parameters).fit(X, y)
     calls = counted(monkeypatch, ClusterRows, "_fetch", "_in_order")
-    maps = counted(monkeypatch, SparkEngine, "map", "map_here", "homes")
+    maps = counted(monkeypatch, SparkEngine, "map", "map_here", "_send_home")
     moves = counted(monkeypatch, placement, "move")
     model = sodm.spark.SODMClassifier(**parameters).fit(frame(spark, X, y))
     assert model.stop_reason_ == here.stop_reason_ == "regions"
-    assert calls == {"_fetch": 2, "_in_order": 1}
-    assert maps["map"] == maps["homes"] == moves["move"] == 1 and maps["map_here"] >= 2
+    assert calls["_fetch"] == 2 and calls["_in_order"] == (0 if sent_ahead else 1)
+    assert maps["map"] == maps["_send_home"] == moves["move"] == 1 and maps["map_here"] >= 2
     there = model.to_sklearn()
     assert np.array_equal(there.support_, here.support_)
     assert np.array_equal(there.support_vectors_, here.support_vectors_)
@@ -120,3 +124,11 @@ def test_processes_of_executors_are_settled(spark):
         return gc.get_freeze_count()
 
     assert min(spark.sparkContext.parallelize(range(4), 4).map(left_alone).collect()) > 10_000
+
+
+def test_processes_of_executors_load_no_scikit_learn(spark_package):
+    """Of sodm they load what tasks need; all of it takes longer than most tasks together."""
+    needed = ("spark.packing", "spark.survey", "spark.rows", "spark.part_worker", "trees.local")
+    code = f"import sys, {', '.join(f'sodm.{name}' for name in needed)}; print('sklearn' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"

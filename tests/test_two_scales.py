@@ -229,9 +229,9 @@ def test_kernels_without_features_have_no_regions() -> None:
 # ------------------------------------------------------------------------------------------------ cells
 
 
-def found_cells(X: np.ndarray, size: int) -> Cells:
-    rng = np.random.RandomState(0)
-    return find_cells(X[sample_for(len(X), size, rng)], len(X), size, rng).cells
+def found_cells(X: Any, size: int) -> Cells:
+    rng, n = np.random.RandomState(0), X.shape[0]
+    return find_cells(X[sample_for(n, size, rng)], n, size, rng).cells
 
 
 def test_cells_are_of_about_equal_size_and_places_are_right() -> None:
@@ -259,6 +259,17 @@ def test_places_are_the_same_for_dense_and_sparse_rows_and_any_threads() -> None
     assert np.array_equal(homes[:, 1], np.where(expected[:, 2] < 1, expected[:, 1], -1))
     members = [(cell, rows.tolist()) for cell, rows, _ in Cells(centres).places(X).by_cell()]
     assert [(cell, rows.tolist()) for cell, rows in members_of(homes)] == members
+
+
+@pytest.mark.parametrize("few_features", [6, 5])
+def test_cells_of_sparse_rows_are_those_of_dense_ones(
+    monkeypatch: pytest.MonkeyPatch, few_features: int
+) -> None:
+    monkeypatch.setattr("sodm.partition.cells.FEW_FEATURES", few_features)
+    X = RNG.rand(3000, 6) * (RNG.rand(3000, 6) < 0.5)
+    found = found_cells(sparse.csr_matrix(X), 300).centres
+    assert sparse.issparse(found)
+    np.testing.assert_allclose(found.toarray(), found_cells(X, 300).centres)
 
 
 def test_cells_that_are_not_wanted_any_more_are_given_up() -> None:

@@ -159,6 +159,16 @@ class Engine(ABC):
         """
         return self._table.rows.map_rows(partial(cells.homes, n_threads=n_threads))
 
+    def homes_and(
+        self,
+        look: Callable[[Any], NDArray[Any]],
+        cells: Any,
+        sizes: NDArray[np.integer],
+        n_threads: int,
+    ) -> tuple[NDArray[np.integer], NDArray[Any]]:
+        """`homes`, and what `look` tells of rows, one result for each: of rows elsewhere in one pass."""
+        return self.homes(cells, sizes, n_threads), self._table.rows.map_rows(look)
+
     def reduce(self, function: Callable[[T, T], T], values: Sequence[T]) -> T:
         """The values combined from left to right: in a fixed order sums come out the same everywhere."""
         return reduce(function, values)

@@ -20,7 +20,7 @@ from sodm.problem.cells import Cells, NearestCells
 from sodm.problem.distinct import distinct
 from sodm.problem.evaluator import KernelEvaluator
 from sodm.problem.kernels import Kernel
-from sodm.problem.row_types import Rows
+from sodm.problem.row_types import Rows, is_sparse
 from sodm.problem.rows import canonical
 
 Index = NDArray[np.intp]
@@ -29,6 +29,7 @@ ROWS_PER_CELL = 200  # of the sample by which cells are found and counted
 PASSES = 8
 TOO_LARGE = 1.6  # times the size that was asked for
 ROUNDS = 5
+FEW_FEATURES = 64  # up to which sparse rows are divided as arrays: the core finds their means, by all threads
 
 
 class GivenUp(Exception):
@@ -57,6 +58,9 @@ def find_cells(
     equal or nearly so, which no division takes apart. `given_up` is asked now and then whether nobody wants
     them any more, which ends with `GivenUp`.
     """
+    if is_sparse(sample) and sample.shape[1] <= FEW_FEATURES:
+        found = find_cells(sample.toarray(), n, size, rng, n_threads, given_up)
+        return FoundCells(Cells(sparse.csr_matrix(found.cells.centres)), found.sizes)
     count = count_of(n, size)
     most = TOO_LARGE * size * sample.shape[0] / n  # rows of the sample in a cell
     prepared = _Sample(sample, n_threads, given_up)

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import pickle
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -116,12 +117,33 @@ class SparkEngine(Engine):
 
     def homes(self, cells: Cells, sizes: NDArray[np.integer], n_threads: int) -> NDArray[np.integer]:
         """The cells of each row; the rows are sent to the tasks of these cells as they are looked at."""
+        return self._send_home(cells, sizes)[0]
+
+    def homes_and(
+        self,
+        look: Callable[[Rows], NDArray[Any]],
+        cells: Cells,
+        sizes: NDArray[np.integer],
+        n_threads: int,
+    ) -> tuple[NDArray[np.integer], NDArray[Any]]:
+        homes, seen = self._send_home(cells, sizes, look)
+        assert seen is not None
+        return homes, seen
+
+    def _send_home(
+        self,
+        cells: Cells,
+        sizes: NDArray[np.integer],
+        look: Callable[[Rows], NDArray[Any]] | None = None,
+    ) -> tuple[NDArray[np.integer], NDArray[Any] | None]:
         self.release()
         moving = Stopwatch()
         with moving, self.cluster.errors("the cells of all rows"):
-            self._placement, homes = Placement.by_cells(self._table.rows, cells, sizes, self.cluster)
+            self._placement, homes, seen = Placement.by_cells(
+                self._table.rows, cells, sizes, self.cluster, look
+            )
         self.seconds["shuffle"] += moving.seconds
-        return homes
+        return homes, seen
 
     def map_here(
         self, task: Task, parts: Sequence[Part], stop: _core.StopToken | None = None

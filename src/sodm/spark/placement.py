@@ -6,7 +6,7 @@ task, and the parts of the next level find their rows where they are: one shuffl
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sodm.problem.cells import Cells
+from sodm.problem.row_types import Rows
 from sodm.spark.cluster import Cluster
 from sodm.spark.private import keyed_by_task, move, persist_pairs
 from sodm.spark.routing import Route, task_dtype, tasks_of_homes
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 Index = NDArray[np.intp]
 
 TASKS_PER_SLOT = 4  # a task costs some 50 ms whatever it does; fewer of them leave slots idle at the end
-MOST_AT_ONCE = 4  # times the mean: a row on a border is in two cells, the first tasks have twice as many rows
+MOST_AT_ONCE = 6  # times the mean: a row on a border is in two cells, the first tasks have thrice the mean
 LEAST_USED = 0.5  # of the rows that were moved: if fewer are needed, moving those is cheaper than reading all
 
 
@@ -69,23 +70,32 @@ class Placement:
 
     @classmethod
     def by_cells(
-        cls, rows: ClusterRows, cells: Cells, sizes: NDArray[np.integer], cluster: Cluster
-    ) -> tuple[Placement, NDArray[np.integer]]:
-        """Move the rows of cells, about so large in proportion, and tell their `Cells.homes`.
+        cls,
+        rows: ClusterRows,
+        cells: Cells,
+        sizes: NDArray[np.integer],
+        cluster: Cluster,
+        look: Callable[[Rows], NDArray[Any]] | None = None,
+    ) -> tuple[Placement, NDArray[np.integer], NDArray[Any] | None]:
+        """Move the rows of cells, about so large in proportion, and tell their `Cells.homes`, and what `look`
+        tells of each row.
 
         They are not kept when they were used: what is trained on cells is one level.
         """
         n_tasks = count_tasks(len(cells), MOST_AT_ONCE * rows.shape[0] * rows.row_bytes, cluster)
         tasks = largest_first(deal_ever_fewer(sizes, n_tasks, cluster.slots), sizes.tolist())
         task_of = np.array(tasks, dtype=np.int32)
-        route, told = Route.by_cells(rows, cells, task_of, cluster.task_cpus)
+        route, told = Route.by_cells(rows, cells, task_of, cluster.task_cpus, look)
         pairs = keyed_by_task(route.pieces, n_tasks)
         # In columns of few bytes: it is asked for the rows of all parts.
         tasks_of = np.full((rows.survey.n, 2), -1, dtype=task_dtype(n_tasks), order="F")
         placement = cls(pairs, tasks_of, tasks, n_tasks, 0, route).moved(rows)
-        homes = rows.in_order(dict(told.take()))
+        blocks = told.take()
+        homes = rows.in_order({block.place: block.homes for block in blocks})
+        seen = {block.place: block.seen for block in blocks if block.seen is not None}
         tasks_of[slice(None) if rows.index is None else rows.index] = tasks_of_homes(homes, task_of)
-        return replace(placement, n_rows=int(np.count_nonzero(tasks_of >= 0))), homes
+        placement = replace(placement, n_rows=int(np.count_nonzero(tasks_of >= 0)))
+        return placement, homes, rows.in_order(seen) if seen else None
 
     def moved(self, rows: ClusterRows) -> Placement:
         """It, when the rows are on their way."""
@@ -163,16 +173,16 @@ def largest_first(tasks: Sequence[int], sizes: Sequence[int]) -> list[int]:
 def deal_ever_fewer(sizes: NDArray[np.integer], n_tasks: int, slots: int) -> list[int]:
     """The task of each cell: for each slot a large task, then smaller ones, so that all slots end together.
 
-    Where a slot gets four of them they have 40, 30, 20 and 10 % of its rows: as many tasks of equal size
-    would leave slots idle in the end for half the time that one takes.
+    Where a slot gets four of them they have 16, 9, 4 and 1 of 30 parts of its rows: slots are idle in the end
+    for half the time that the last ones take, and cells of as many rows take times that differ tenfold.
 
     Examples
     --------
-    >>> deal_ever_fewer(np.full(20, 7), 8, 2)
-    [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 5, 5, 6, 7]
+    >>> np.bincount(deal_ever_fewer(np.full(60, 7), 8, 2)).tolist()
+    [16, 16, 9, 9, 4, 4, 1, 1]
     """
     waves = ceil(n_tasks / slots)
-    share = waves - np.arange(n_tasks) // slots
+    share = (waves - np.arange(n_tasks) // slots) ** 2
     ends = np.cumsum(share) / share.sum()
     middle = (np.cumsum(sizes) - sizes / 2) / sizes.sum()
     return np.searchsorted(ends, middle).tolist()

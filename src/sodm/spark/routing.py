@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,15 @@ class Piece:
 
 def _piece(numbers: NarrowValues, rows: NarrowRows) -> Piece:
     return Piece(numbers.widened(), rows.widened())
+
+
+class SeenBlock(NamedTuple):
+    """What is told of the rows of a block that are sent to their cells: these (see `Cells.homes`), and what
+    else was asked for."""
+
+    place: Place
+    homes: NDArray[np.integer]
+    seen: NDArray[Any] | None
 
 
 @dataclass(frozen=True)
@@ -78,8 +87,13 @@ class Route:
 
     @classmethod
     def by_cells(
-        cls, rows: ClusterRows, cells: Cells, task_of: NDArray[np.int32], n_threads: int
-    ) -> tuple[Route, ListAccumulator[tuple[Place, NDArray[np.integer]]]]:
+        cls,
+        rows: ClusterRows,
+        cells: Cells,
+        task_of: NDArray[np.int32],
+        n_threads: int,
+        look: Callable[[Rows], NDArray[Any]] | None = None,
+    ) -> tuple[Route, ListAccumulator[SeenBlock]]:
         """Cut the blocks by the tasks of their rows' cells, which are found on the way: the cells of the rows
         of each block (see `Cells.homes`) come to the driver when the rows are sent.
 
@@ -90,12 +104,14 @@ class Route:
         task_of : int array
             The task of each cell.
         n_threads : int
+        look : callable, optional
+            What else is to be told of the rows of each block.
         """
         context, survey, as_csr = rows.blocks.context, rows.survey, rows.sparse
         first = dict(zip(survey.places, survey.bounds.tolist(), strict=False))
         dtype = task_dtype(len(cells))
         plan = context.broadcast((cells, task_of, rows.meant_by_block()))
-        told: ListAccumulator[tuple[Place, NDArray[np.integer]]] = ListAccumulator(context)
+        told: ListAccumulator[SeenBlock] = ListAccumulator(context)
 
         def cut(blocks: Iterable[PackedBlock]) -> Iterator[tuple[int, Piece]]:
             settle()
@@ -103,7 +119,7 @@ class Route:
             for block in blocks:
                 own = in_form(block.rows, as_csr)
                 homes = cells.homes(own, n_threads)
-                told.add((block.place, homes.astype(dtype)))
+                told.add(SeenBlock(block.place, homes.astype(dtype), None if look is None else look(own)))
                 tasks = tasks_of_homes(homes, task_of, None if meant is None else meant[block.place])
                 yield from cut_by_task(tasks, first[block.place] + np.arange(len(tasks)), own)
 

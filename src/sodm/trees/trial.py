@@ -37,6 +37,7 @@ Array = NDArray[np.float64]
 Index = NDArray[np.intp]
 Tried = tuple[Index, Index]  # the rows of a region, and others that are held out of it
 Judge = Callable[[Array], Array]  # what f at the held-out rows costs, row by row
+Look = Callable[[Cells], Array]  # `Cells.nearest` of all rows
 
 BASE_PARTS, BASE_ROWS = 4, 500  # of f0
 PARTS, PART_ROWS = 8, 2000  # of the average that stands for Algorithm 1
@@ -139,9 +140,10 @@ class Trial:
         """Those of f0."""
         return self._draw(BASE_PARTS, BASE_ROWS) if self.carried is None else [self.carried[0].rows]
 
-    def finds_regions(self, span: Span | None) -> Verdict:
-        """Whether regions are the better machine; against that of landmarks, if there are any."""
-        regions = self._regions()
+    def finds_regions(self, span: Span | None, look: Look | None = None) -> Verdict:
+        """Whether regions are the better machine; against that of landmarks, if there are any. `look` tells
+        which of some cells is the nearest of each row, and how near; without it the rows are asked."""
+        regions = self._regions(look or self._look)
         self.held = _held(regions)
         if span is None:
             return Verdict(self._beats_parts(regions))
@@ -240,7 +242,10 @@ class Trial:
     def _take(self, rows: Index) -> Block:
         return Table(self.problem.rows, self.problem.signs, self.problem.weights).take(rows)
 
-    def _regions(self) -> list[Tried]:
+    def _look(self, cells: Cells) -> Array:
+        return self.problem.rows.map_rows(partial(cells.nearest, n_threads=self.context.n_threads))
+
+    def _regions(self, look: Look) -> list[Tried]:
         """Some regions, each with its rows and those of them that are held out.
 
         They are the rows around some that are drawn at random, nearer to them than to the others.
@@ -249,8 +254,7 @@ class Trial:
         tried = min(MOST_TRIED, max(FEWEST_TRIED, there_are // TRIED_SHARE))
         count = min(there_are, tried if len(self.problem.signs) == 1 else tried // 2)
         drawn = np.sort(self.rng.choice(len(self.problem.weights), count, replace=False))
-        cells = Cells(rows[drawn].astype(np.float64))
-        table = rows.map_rows(partial(cells.nearest, n_threads=self.context.n_threads))
+        table = look(Cells(rows[drawn].astype(np.float64)))
         found = []
         for around, inside in neighbourhoods(table, REGION_ROWS):
             out = self.rng.choice(len(inside), max(1, len(inside) // HELD_OUT), replace=False)

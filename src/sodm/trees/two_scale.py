@@ -55,6 +55,10 @@ Array = NDArray[np.float64]
 Index = NDArray[np.intp]
 
 SAVED_TOGETHER = 64  # regions; those of one file are solved side by side, and then written down
+# Rows elsewhere that are sent to their cells as they are looked at for the trial, which is a pass less, and
+# before it is known whether regions are wanted. To find the cells of so many takes a second; where there are
+# more the trial comes first.
+SENT_AHEAD = 2**20
 
 
 @dataclass(frozen=True)
@@ -99,6 +103,7 @@ class _Training:
         self.began = time.monotonic()
         self.rng = np.random.RandomState(context.seed)
         self.sample = sample_for(self.n, self._region_rows, self.rng)
+        self.divided: tuple[FoundCells, NDArray[np.integer]] | None = None  # and the cells of each row
         self.deadline = None if context.time_limit is None else self.began + context.time_limit
         self.engine = context.engine or ThreadEngine(context.n_threads, context.cache_bytes)
         self.checkpoint = None
@@ -123,8 +128,8 @@ class _Training:
         ahead: Ahead[FoundCells]
         with Ahead() as ahead:
             began = time.perf_counter()
-            choice = self._choose(ahead if here else None)
-            seconds.pilot = time.perf_counter() - began
+            choice = self._choose(ahead if here else None, seconds)
+            seconds.pilot = time.perf_counter() - began - seconds.partition
             if isinstance(choice, Base):
                 return self._correct(choice, ahead, seconds)
         if choice is None:  # parts that look like the whole do as well or better
@@ -135,9 +140,12 @@ class _Training:
     def _correct(self, base: Base, ahead: Ahead[FoundCells], seconds: Seconds) -> Trained:
         """f0, corrected by regions."""
         began = time.perf_counter()
-        found = ahead.begun.result() if ahead.begun else self._cells()(lambda: False)
-        groups = members_of(self._homes(found))
-        seconds.partition = time.perf_counter() - began
+        if self.divided is None:
+            found = ahead.begun.result() if ahead.begun else self._cells()(lambda: False)
+            self.divided = found, self._homes(found)
+        found, homes = self.divided
+        groups = members_of(homes)
+        seconds.partition += time.perf_counter() - began
         members = [rows for _, rows in groups]
         cells = Cells(found.cells.centres[[cell for cell, _ in groups]])
         self._tell(f"{len(cells)} regions", self.n)
@@ -154,30 +162,50 @@ class _Training:
 
     def _homes(self, found: FoundCells) -> NDArray[np.integer]:
         """The cells of each row; where all regions are solved in one go, rows are sent there meanwhile."""
-        if self.checkpoint is None and self.deadline is None:
+        if self._in_one_go:
             return self.engine.homes(found.cells, found.sizes, self.context.n_threads)
         return self.problem.rows.map_rows(partial(found.cells.homes, n_threads=self.context.n_threads))
+
+    def _divide_and_look(self, seconds: Seconds, around: Cells) -> Array:
+        """`Cells.nearest` of all rows, which are sent to the cells of regions in the same pass."""
+        began, threads = time.perf_counter(), self.context.n_threads
+        found = self._cells()(lambda: False)
+        look = partial(around.nearest, n_threads=threads)
+        homes, table = self.engine.homes_and(look, found.cells, found.sizes, threads)
+        self.divided = found, homes
+        seconds.partition = time.perf_counter() - began
+        return table
+
+    @property
+    def _in_one_go(self) -> bool:
+        """Whether all regions are solved together."""
+        return self.checkpoint is None and self.deadline is None
 
     @property
     def _region_rows(self) -> float:
         """How many rows a region has, about."""
         return REGION_ROWS if self.machine.regions is None else self.n / self.machine.regions
 
-    def _choose(self, ahead: Ahead[FoundCells] | None) -> Base | tuple[Span, Array] | None:
-        """f0 of regions, or what is better: landmarks with w to start from, or None for Algorithm 1."""
+    def _choose(self, ahead: Ahead[FoundCells] | None, seconds: Seconds) -> Base | tuple[Span, Array] | None:
+        """f0 of regions, or what is better: landmarks with w to start from, or None for Algorithm 1.
+
+        Rows elsewhere may be divided among cells on this occasion, or the cells begun to be found.
+        """
         saved = self.checkpoint.base() if self.checkpoint else None
         if saved is not None:
             return Base.of(self.problem, *saved)
         trial = Trial(self.problem, self.given, self.context, self.engine, self.solver)
-        span = None
+        span, look = None, None
         if self.machine.regions is None:
             self._tell("trial", self.n)
             span = self._span()
-        if span is None and ahead is not None:
-            # This process has little else to do until jobs have told what is tried.
-            ahead.begin(self._cells())
+        if span is None and ahead is not None:  # landmarks do not carry the problem: regions are likely
+            if self.machine.regions is None and self._in_one_go and self.n <= SENT_AHEAD:
+                look = partial(self._divide_and_look, seconds)
+            else:  # this process has little else to do until jobs have told what is tried
+                ahead.begin(self._cells())
         if self.machine.regions is None:
-            verdict = trial.finds_regions(span)
+            verdict = trial.finds_regions(span, look)
             if not verdict.regions:
                 return None if span is None or verdict.w is None else (span, verdict.w)
         if self.checkpoint:
