@@ -1,8 +1,7 @@
 """Settings of one gamma along lam: which come next, and from which solutions.
 
-No machine is begun at a large lam. From zero all rows seem to matter there: it takes ten times as long, and
-the gap at which a trial ends, a share of 1/2 |w|^2, still leaves f to chance where |w| is large. So lam comes
-up in steps, from where a few sweeps solve it, or from the largest one that was solved before.
+No machine is begun at a very large lam: from zero all rows seem to matter there, and it takes several times
+as long. So lam comes up in steps, or from the largest one that was solved on the stage before.
 """
 
 from __future__ import annotations
