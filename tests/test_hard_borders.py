@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sodm import ODMClassifier
+from sodm import ODMClassifier, _core
 from sodm.estimators.memory import cache_bytes, free_memory
+from sodm.problem.losses import OdmLoss
+from sodm.solvers.exact import solve
 
 LOCAL: dict[str, Any] = {"gamma": 40.0, "lam": 2.0**16}
 
@@ -43,6 +45,16 @@ def test_an_intercept_costs_few_steps(lam: float) -> None:
         for with_it in (False, True)
     ]
     assert steps[1] <= 2 * steps[0] + 2
+
+
+def test_nor_does_it_where_kernel_values_are_given() -> None:
+    X, y = chequered(2500)
+    y[:500] = 1
+    distances = np.sum((X[:, None] - X[None]) ** 2, axis=2)
+    source = _core.MatrixSource(np.exp(-40.0 * distances), 1.0, True, np.arange(2500), True)
+    signs, loss = np.where(y > 0, 1.0, -1.0)[None], OdmLoss(64.0 * 2500, 0.5, 0.6)
+    found = solve(source, signs, np.ones(2500), loss, solver="newton")
+    assert found.converged.all() and found.n_iter.max() <= 150  # 73, and 347 if it is not known apart
 
 
 @pytest.mark.parametrize("fit_intercept", [False, True])

@@ -38,6 +38,7 @@ from sodm.search.evaluate import AT_ONCE, evaluate
 from sodm.search.field import TOL, Field
 from sodm.search.grid import GAMMAS, LAMS, Grid
 from sodm.search.halving import choose, measured_exponent, search
+from sodm.search.ladder import Ladder, Solved
 from sodm.search.path import Chain, Gram, solve_paths
 from sodm.search.plan import plan
 from sodm.search.scoring import Decided
@@ -73,6 +74,53 @@ def test_rows_of_a_stored_matrix_are_a_problem_of_their_own() -> None:
         assert_allclose(part.decision, whole.decision, atol=1e-5)
     with pytest.raises(ValueError, match="rows must be rows"):
         _core.MatrixSource(K, 1.0, True, np.array([90]), True)
+
+
+def chequered(n: int) -> tuple[np.ndarray, np.ndarray]:
+    random = np.random.default_rng(0)
+    X = random.random((n, 2))
+    return X, (np.floor(8 * X).sum(axis=1) % 2).astype(int) ^ (random.random(n) < 0.05)
+
+
+def test_a_trial_at_a_large_lam_decides_as_the_machine_does() -> None:
+    X, y = chequered(3000)
+    setting, stage = (
+        Setting(100.0, True, 0.6, 64 * 1500.0),
+        hold_out(np.arange(1500), np.arange(1500, 3000), 1500),
+    )
+    [trial] = evaluate(field(X, y), stage, [setting])
+    assert trial.decisions is not None
+    machine = ODMClassifier(gamma=100.0, lam=setting.lam, fit_intercept=True, tol=1e-5)
+    machine.fit(X[stage.rows], y[stage.rows])
+    assert np.mean((trial.decisions[0][:, 0] > 0) != machine.predict(X[stage.held])) < 0.05
+
+
+def test_a_large_lam_is_come_up_to_and_gone_on_from() -> None:
+    easy = Setting(1.0, True, 0.6, 10.0)
+    large = Ladder([easy.with_lam(640.0), easy.with_lam(2560.0)])
+    assert [setting.lam for setting in large.rungs(easy.lam)] == [40.0, 160.0]
+    assert Ladder([easy.with_lam(40.0)]).rungs(easy.lam) == []
+    known = {easy.with_lam(0.0): Solved(160.0, [])}
+    large.begin(known)
+    assert large.last is not None and large.rungs(easy.lam) == []
+    smaller = Ladder([easy.with_lam(20.0)])
+    smaller.begin(known)
+    assert smaller.last is None  # the way is upwards only
+    large.last = Solved(2560.0, [])
+    large.leave(known)
+    assert known[easy.with_lam(0.0)].lam == 2560.0
+
+
+def test_what_is_known_of_a_stage_changes_no_more_than_the_gap_allows() -> None:
+    X, y = noisy(600)
+    stage, known = hold_out(np.arange(300), np.arange(300, 600), 300), {}
+    settings = [Setting(1.0, True, 0.6, lam * 300.0) for lam in (8.0, 32.0)]
+    evaluate(field(X, y), stage, settings[:1], known=known)
+    [solved] = known.values()
+    assert solved.lam == settings[0].lam
+    [gone_on] = evaluate(field(X, y), stage, settings[1:], known=known)
+    [alone] = evaluate(field(X, y), stage, settings[1:])
+    assert gone_on.score == pytest.approx(alone.score, abs=0.02)
 
 
 @pytest.mark.parametrize("share", [0.05, 0.8])  # of the rows: a task of a few, and one that sweeps cannot do
@@ -198,7 +246,7 @@ def test_the_search_goes_where_scores_rise(monkeypatch: pytest.MonkeyPatch) -> N
     for top in ((-3.0, 8.0), (5.0, -6.0), (-6.0, 4.0)):
 
         def trials(
-            field: Any, stage: Stage, settings: Any, *args: Any, top: tuple[float, float] = top
+            field: Any, stage: Stage, settings: Any, *args: Any, top: tuple[float, float] = top, **more: Any
         ) -> list[Trial]:
             found = [(s, np.array([score(s, top)])) for s in settings]
             return [Trial(s, 0, 100, own, np.zeros(1), 0.001) for s, own in found]

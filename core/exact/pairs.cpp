@@ -118,7 +118,7 @@ class PairSolver {
         view.n = view.features = view.row_stride = static_cast<Index>(own.rows.size());
         view.single = std::is_same_v<T, float>;
         view.values = values.data();
-        return solve(pair, own, MatrixKernel<T>(view, 0.0), alone);
+        return solve(pair, own, MatrixKernel<T>(view, 0.0, {}, source_.far_value()), alone);
     }
 
     std::string solve(std::size_t pair, const PairRows& own, const KernelSource<T>& source, Threads& alone) {

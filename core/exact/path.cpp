@@ -138,10 +138,9 @@ class Path {
             for (char one : swept) done &= one != 0;
         }
         if (done) return;
-        const MatrixKernel<float> source(view_, 0.0);
-        const Problem problem = started();
-        take(task_.problem.maybe_indefinite ? solve_odm("auto", source, problem, loss, options_, threads_)
-                                            : solve_newton(source, problem, loss, options_, threads_));
+        // Newton's method alone may end far from the tolerance.
+        const MatrixKernel<float> source(view_, 0.0, {}, task_.offset);
+        take(solve_odm("auto", source, started(), loss, options_, threads_));
     }
 
     void step(const HingeLoss& loss) {

@@ -228,8 +228,8 @@ class ODMClassifierCV(ClassifierMixin, KernelSearch):
         if not field.target.pairs or machine._one_against_one:
             return None
         factor = len(self.classes_) if isinstance(self.lams, str) else 1
-        # Probabilities are made of one trial, which starts from zero: at a large lam a gap of the search's
-        # size leaves as many as a fifth of the rows to chance there.
+        # Probabilities are made of one trial: at a large lam a gap of the search's size, which is a share of
+        # 1/2 |w|^2, may leave rows to chance.
         field = replace(field, target=field.target.against_the_rest(), deadline=None, tol=CERTAIN)
         best = outcome.best.with_lam(factor * outcome.best.lam)
         changes = {"lam": best.lam, "multi_class": "ovr"} if factor > 1 else {}

@@ -15,7 +15,8 @@ from itertools import groupby
 import numpy as np
 
 from sodm.search.field import Field
-from sodm.search.path import Path, solve_paths
+from sodm.search.ladder import Known, Ladder, Solved
+from sodm.search.path import solve_paths
 from sodm.search.pool import run_all
 from sodm.search.scored import scored
 from sodm.search.settings import Setting, Trial
@@ -28,35 +29,7 @@ KEPT_BYTES = 64 << 20  # of raw decisions on held-out rows, kept beside the scor
 MATRIX_BYTES = 96 << 20
 
 AT_ONCE = 4  # lams of the coarse grid before the first look whether scores have turned
-TURNED = 0.5  # of a standard error, below the best of the same gamma
-
-
-@dataclass
-class Ladder:
-    """Settings that differ in lam alone, which ascends, and how far they have come."""
-
-    settings: list[Setting]
-    found: list[Trial] = dataclasses.field(default_factory=list)
-    paths: list[list[Path]] | None = None  # of each sample: the next wave goes on from them
-
-    @property
-    def gamma(self) -> float:
-        return self.settings[0].gamma
-
-    def goes_on(self, best: Trial | None, behind: float) -> bool:
-        """Whether the next lam is worth its time; `behind` as of a `Target`."""
-        if len(self.found) == len(self.settings):
-            return False
-        if best is None or not self.found:
-            return True
-        last, own = self.found[-1], max(self.found, key=lambda trial: trial.score)
-        if np.isinf(behind):
-            return not last.score < own.score - TURNED * last.error  # nan is not
-        turned = last.score < own.score - TURNED * _error_between(own, last)
-        return not (turned or last.score < best.score - behind * _error_between(best, last))
-
-    def next(self, count: int) -> list[Setting]:
-        return self.settings[len(self.found) : len(self.found) + count]
+EASY = 8.0  # lam over the rows, up to which a machine may be begun
 
 
 def evaluate(
@@ -65,18 +38,24 @@ def evaluate(
     settings: Iterable[Setting],
     number: int = 0,
     whole: bool = True,
+    known: Known | None = None,
 ) -> list[Trial]:
     """Trials of all settings on a stage, the `number`-th. No result depends on the number of threads.
 
-    Unless `whole`, larger lams of a gamma are left out once it is clear that they are not wanted.
+    Unless `whole`, larger lams of a gamma are left out once it is clear that they are not wanted. `known` has
+    what was solved on this stage before, is started from where that helps, and is brought up to date.
     """
+    known = {} if known is None else known
     ordered = sorted(settings)
     ladders = [
         Ladder(list(same)) for _, same in groupby(ordered, key=lambda s: (s.gamma, s.intercept, s.theta))
     ]
+    for ladder in ladders:
+        ladder.begin(known)
     samples = [Sample.of(field, part) for part in stage.parts]
     keep = 4 * len(stage.held) * field.target.n_outputs * len(ordered) <= KEPT_BYTES
-    waves = _Waves(field, samples, partial(scored, field.target, stage, number))
+    easy = EASY * len(stage.rows) / stage.lam_there(1.0)
+    waves = _Waves(field, samples, easy, partial(scored, field.target, stage, number))
     best: Trial | None = None
     count = max(len(ladder.settings) for ladder in ladders) if whole else AT_ONCE
     while going := [ladder for ladder in ladders if ladder.goes_on(best, field.target.behind)]:
@@ -86,6 +65,8 @@ def evaluate(
                 ladder.found = [replace(trial, decisions=None) for trial in ladder.found]
         best = _best([trial for ladder in ladders for trial in ladder.found])
         count = 1
+    for ladder in ladders:
+        ladder.leave(known)
     return [trial for ladder in ladders for trial in ladder.found]
 
 
@@ -95,6 +76,7 @@ class _Waves:
 
     field: Field
     samples: Sequence[Sample]
+    easy: float  # lam at which machines may be begun
     trial: Callable[[Sequence[Decided]], Trial]
     kept: dict[tuple[float, int], Shared] = dataclasses.field(default_factory=dict)
 
@@ -114,28 +96,22 @@ class _Waves:
             if key not in self.kept:
                 self.kept[key] = Shared.of(self.field, self.samples[key[1]], key[0])
         work = [(ladder, k) for ladder in ladders for k in samples]
+        rungs = [ladder.rungs(self.easy) for ladder, _ in work]
         pieces = [ladder.next(count) for ladder, _ in work]
         shared = [self.kept[ladder.gamma, k] for ladder, k in work]
         tasks = [
-            own.chain(piece, None if ladder.paths is None else ladder.paths[k])
-            for own, piece, (ladder, k) in zip(shared, pieces, work, strict=True)
+            own.chain(way + piece, None if ladder.last is None else ladder.last.paths[k])
+            for own, way, piece, (ladder, k) in zip(shared, rungs, pieces, work, strict=True)
         ]
         field = self.field
         solve = partial(solve_paths, tasks, tol=field.tol, seed=field.seed, n_threads=field.n_threads)
-        (paths,) = run_all([lambda stop: solve(stop=stop)], 1, field.deadline)
+        (solved,) = run_all([lambda stop: solve(stop=stop)], 1, field.deadline)
+        paths = [[path.after(len(way)) for path in own] for own, way in zip(solved, rungs, strict=True)]
         found = iter(zip(paths, map(Shared.decided, shared, pieces, paths), strict=True))
         for ladder in ladders:
             of_samples = [next(found) for _ in samples]
-            ladder.paths = [own for own, _ in of_samples]
+            ladder.last = Solved.last_of(ladder.next(count), [own for own, _ in of_samples])
             ladder.found += [self.trial(parts) for parts in zip(*(own for _, own in of_samples), strict=True)]
-
-
-def _error_between(best: Trial, other: Trial) -> float:
-    """Standard error of a difference, as far as few folds can tell: on a fold that is hard both are bad."""
-    if len(best.scores) < 3:
-        return best.error
-    paired = float((best.scores - other.scores).std(ddof=1) / np.sqrt(len(best.scores)))
-    return min(max(paired, best.error / 2), best.error)
 
 
 def _best(trials: Sequence[Trial]) -> Trial | None:

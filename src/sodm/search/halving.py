@@ -21,6 +21,7 @@ import numpy as np
 from sodm.search.evaluate import evaluate
 from sodm.search.field import Field
 from sodm.search.grid import Grid
+from sodm.search.ladder import Known
 from sodm.search.pool import OutOfTime
 from sodm.search.settings import Setting, Trial
 from sodm.search.stage import EXPONENT, Stage
@@ -70,7 +71,8 @@ def search(
     try:
         for number, stage in enumerate(stages):
             began = perf_counter()
-            here = evaluate(field, stage, candidates, number, number > 0 or not grid.free_lam)
+            known: Known = {}
+            here = evaluate(field, stage, candidates, number, number > 0 or not grid.free_lam, known)
             trials += here
             for _ in range(CLIMBS if number > 0 or len(stages) == 1 else 0):
                 # Beside the best so far: between the points of a coarse grid, or further the way it went.
@@ -78,7 +80,7 @@ def search(
                 more = untried(grid, best, here)
                 if not more:
                     break
-                new = evaluate(field, stage, more, number)
+                new = evaluate(field, stage, more, number, known=known)
                 here, trials = here + new, trials + new
             best = choose(here, grid.usual_lam)
             centres.append((stage, centre(here, best)))

@@ -65,6 +65,12 @@ class Path:
     seconds: Array
     held: Array
 
+    def after(self, count: int) -> Path:
+        """Without the first `count` lams, which were on the way: their time is that of the next."""
+        seconds = self.seconds[count:].copy()
+        seconds[0] += self.seconds[:count].sum()
+        return Path(self.coefficients[count:], seconds, self.held[count:])
+
 
 @dataclass(frozen=True)
 class Chain:
