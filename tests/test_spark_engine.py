@@ -106,19 +106,24 @@ def test_a_clock_that_is_wrong_changes_nothing(spark):
     assert min(result["ahead"] for result in results) > 3000
 
 
-def wait_for_stop(block, message, slot):
-    until = time.monotonic() + 120
-    while not slot.stop.stopped:
-        assert time.monotonic() < until, "the task was not stopped"
-        time.sleep(0.01)
-    return {"stopped": True}
+def until_stopped():
+    """A task that waits to be stopped. Not of this module, which executors may be unable to import."""
+
+    def wait_for_stop(block, message, slot):
+        until = time.monotonic() + 120
+        while not slot.stop.stopped:
+            assert time.monotonic() < until, "the task was not stopped"
+            time.sleep(0.01)
+        return {"stopped": True}
+
+    return wait_for_stop
 
 
 @pytest.mark.slow
 def test_tasks_that_wait_in_the_queue_get_no_time_of_their_own(spark):
     with engine_with(spark, 80) as (engine, _):
-        results = engine.map(wait_for_stop, parts_of(80, 8), time.monotonic() + 3)
-        assert engine.map(wait_for_stop, parts_of(80, 8), time.monotonic()) == [None] * 8
+        results = engine.map(until_stopped(), parts_of(80, 8), time.monotonic() + 3)
+        assert engine.map(until_stopped(), parts_of(80, 8), time.monotonic()) == [None] * 8
     assert results.count(None) >= 6  # two slots: the tasks in them were stopped, and the others not begun
 
 
@@ -153,7 +158,7 @@ def test_another_thread_can_stop_a_level(spark):
         timer = threading.Timer(2.0, stop.stop)
         timer.start()
         with pytest.raises(_core.Interrupted):
-            engine.map(wait_for_stop, parts_of(40, 4), stop=stop)
+            engine.map(until_stopped(), parts_of(40, 4), stop=stop)
         with pytest.raises(_core.Interrupted):
             engine.map(lambda block, message, slot: {}, parts_of(40, 4), stop=stop)
 

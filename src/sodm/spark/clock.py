@@ -1,20 +1,22 @@
 """Time limits of jobs, without comparing the clocks of two machines: one may be minutes ahead of the other.
 
-The driver says how many seconds are left when it submits a job. Each Python process of an executor counts
-them, on its own monotonic clock, from when it first hears of that job: so a task that waited in the queue
-while others ran in its place has no more time than they had. What is left out is the time until the job
-reached that process. So the driver cancels what has not ended some seconds after its own deadline.
+The driver says how many seconds are left when it submits a job. Each executor counts them, on the monotonic
+clock of its machine, from when one of its Python processes first hears of that job: so a task that waited in
+the queue while others ran in its place has no more time than they had, also where Spark gives it to another
+process. What is left out is the time until the job reached the executor. So the driver cancels what has not
+ended some seconds after its own deadline.
 """
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from uuid import uuid4
 
-from pyspark import SparkContext
+from pyspark import SparkContext, SparkFiles, TaskContext
 
 from sodm import _core
 
@@ -38,10 +40,10 @@ class JobClock:
         self.name, self.limit = uuid4().hex, limit
 
     def elapsed(self) -> float:
-        """Seconds since this process first heard of the job; the first call is what starts to count."""
+        """Seconds since this executor first heard of the job; the first call is what starts to count."""
         now = time.monotonic()
         if self.name not in _first_heard:
-            _first_heard[self.name] = now
+            _first_heard[self.name] = now if self.limit is None else _told_by_others(self.name, now)
             while len(_first_heard) > REMEMBERED:
                 del _first_heard[next(iter(_first_heard))]
         return now - _first_heard[self.name]
@@ -49,6 +51,25 @@ class JobClock:
     def left(self) -> float | None:
         """Seconds left, 0 if there are none; None without a limit."""
         return None if self.limit is None else max(0.0, self.limit - self.elapsed())
+
+
+def _told_by_others(name: str, now: float) -> float:
+    """When the first Python process of this executor heard of a job: a file in its folder tells the others.
+
+    An executor may have more processes than slots: one is started where the last is not yet free.
+    """
+    if TaskContext.get() is None:
+        return now
+    path = os.path.join(SparkFiles.getRootDirectory(), f"sodm-{name}")
+    try:
+        with open(path, "x") as file:
+            file.write(repr(now))
+    except FileExistsError:
+        with open(path) as file:
+            return float(file.read() or now)  # empty: it was made just now
+    except OSError:  # a folder that cannot be written to
+        pass
+    return now
 
 
 class Stopwatch:
