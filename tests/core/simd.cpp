@@ -126,6 +126,33 @@ void tile_products(const std::string& set) {
     }
 }
 
+// Products with a tile as of the values it stands for.
+template <class T>
+void check_products(const TileProducts<T>& products, const TileValues<T>& tile, int rows, int columns,
+                    const std::string& set) {
+    const int lanes = lanes_for<T>(columns);
+    auto a = random_values<T>(at(kTile), 22), b = random_values<T>(at(kTile), 23);
+    std::fill(b.begin() + columns, b.end(), T(0));
+    std::vector<T> y(kTile), y2(kTile), z(kTile), z2(kTile);
+    products.over_rows(tile, rows, lanes, a.data(), y.data());
+    products.over_columns(tile, rows, lanes, b.data(), z.data());
+    products.over_both(tile, rows, lanes, a.data(), y2.data(), b.data(), z2.data());
+    for (int c = 0; c < columns; ++c) {
+        double sum = 0;
+        for (int r = 0; r < rows; ++r)
+            sum += static_cast<double>(a[at(r)]) * static_cast<double>(products.value(tile, r, c));
+        CHECK_NEAR(y[at(c)], sum, tolerance<T>(), set);
+        CHECK_NEAR(y2[at(c)], sum, tolerance<T>(), set);
+    }
+    for (int r = 0; r < rows; ++r) {
+        double sum = 0;
+        for (int c = 0; c < columns; ++c)
+            sum += static_cast<double>(b[at(c)]) * static_cast<double>(products.value(tile, r, c));
+        CHECK_NEAR(z[at(r)], sum, tolerance<T>(), set);
+        CHECK_NEAR(z2[at(r)], sum, tolerance<T>(), set);
+    }
+}
+
 // Values in two bytes: no further off than half a step, and products as of the values they stand for.
 template <class T>
 void packed_tiles(const std::string& set) {
@@ -133,7 +160,6 @@ void packed_tiles(const std::string& set) {
     const TileProducts<T> products(packing, 0.25);
     for (int rows : {1, 7, kTile})
         for (int columns : {3, 32, 100, kTile}) {
-            const int lanes = lanes_for<T>(columns);
             std::vector<T> tile(at(kTile * kTile), std::numeric_limits<T>::quiet_NaN());
             auto random = random_values<T>(at(kTile * kTile), 21);
             for (int r = 0; r < rows; ++r)
@@ -158,26 +184,7 @@ void packed_tiles(const std::string& set) {
                 std::vector<std::uint16_t> room(packed.size());
                 CHECK(!products.pack(other.data(), rows, columns, room.data()).packed);
             }
-            auto a = random_values<T>(at(kTile), 22), b = random_values<T>(at(kTile), 23);
-            std::fill(b.begin() + columns, b.end(), T(0));
-            std::vector<T> y(kTile), y2(kTile), z(kTile), z2(kTile);
-            products.over_rows(kept, rows, lanes, a.data(), y.data());
-            products.over_columns(kept, rows, lanes, b.data(), z.data());
-            products.over_both(kept, rows, lanes, a.data(), y2.data(), b.data(), z2.data());
-            for (int c = 0; c < columns; ++c) {
-                double sum = 0;
-                for (int r = 0; r < rows; ++r)
-                    sum += static_cast<double>(a[at(r)]) * static_cast<double>(products.value(kept, r, c));
-                CHECK_NEAR(y[at(c)], sum, tolerance<T>(), set);
-                CHECK_NEAR(y2[at(c)], sum, tolerance<T>(), set);
-            }
-            for (int r = 0; r < rows; ++r) {
-                double sum = 0;
-                for (int c = 0; c < columns; ++c)
-                    sum += static_cast<double>(b[at(c)]) * static_cast<double>(products.value(kept, r, c));
-                CHECK_NEAR(z[at(r)], sum, tolerance<T>(), set);
-                CHECK_NEAR(z2[at(r)], sum, tolerance<T>(), set);
-            }
+            check_products(products, kept, rows, columns, set);
         }
 }
 
@@ -204,28 +211,7 @@ void tile_extents(const std::string& set) {
                     CHECK(kept.extent.first_row == near.first_row && kept.extent.end_row == near.end_row);
                     CHECK(kept.extent.first_column == near.first_column);
                     CHECK(kept.extent.end_column == std::min(near.end_column, lanes));
-                    auto a = random_values<T>(at(kTile), 32), b = random_values<T>(at(kTile), 33);
-                    std::fill(b.begin() + columns, b.end(), T(0));
-                    std::vector<T> y(kTile), y2(kTile), z(kTile), z2(kTile);
-                    products.over_rows(kept, rows, lanes, a.data(), y.data());
-                    products.over_columns(kept, rows, lanes, b.data(), z.data());
-                    products.over_both(kept, rows, lanes, a.data(), y2.data(), b.data(), z2.data());
-                    for (int c = 0; c < columns; ++c) {
-                        double sum = 0;
-                        for (int r = 0; r < rows; ++r)
-                            sum += static_cast<double>(a[at(r)]) *
-                                   static_cast<double>(products.value(kept, r, c));
-                        CHECK_NEAR(y[at(c)], sum, tolerance<T>(), set);
-                        CHECK_NEAR(y2[at(c)], sum, tolerance<T>(), set);
-                    }
-                    for (int r = 0; r < rows; ++r) {
-                        double sum = 0;
-                        for (int c = 0; c < columns; ++c)
-                            sum += static_cast<double>(b[at(c)]) *
-                                   static_cast<double>(products.value(kept, r, c));
-                        CHECK_NEAR(z[at(r)], sum, tolerance<T>(), set);
-                        CHECK_NEAR(z2[at(r)], sum, tolerance<T>(), set);
-                    }
+                    check_products(products, kept, rows, columns, set);
                 }
             }
 }
