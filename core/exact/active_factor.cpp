@@ -97,18 +97,26 @@ bool ActiveFactor<T>::factor_with(const GramMatrix<T>& gram, const double* d, do
 }
 
 template <class T>
-bool ActiveFactor<T>::update(const GramMatrix<T>& gram, const double* d) {
+typename ActiveFactor<T>::Changes ActiveFactor<T>::changes(const GramMatrix<T>& gram, const double* d) const {
     std::vector<char> known(at(gram.size()), 0);
-    std::vector<Index> left, came;
+    Changes found;
     for (Index r = 0; r < size(); ++r) {
         known[at(rows_[at(r)])] = 1;
-        if (!(d[rows_[at(r)]] > 0)) left.push_back(r);
+        if (!(d[rows_[at(r)]] > 0)) found.left.push_back(r);
     }
     for (Index i = 0; i < gram.size(); ++i)
-        if (d[i] > 0 && !known[at(i)]) came.push_back(i);
-    solved_ += static_cast<Index>(left.size() + came.size());
-    if (solved_ * kRoom > made_with_ || empty()) return give_up();
-    return (append(gram, d, came) && leave_out(std::move(left))) || give_up();
+        if (d[i] > 0 && !known[at(i)]) found.came.push_back(i);
+    const auto columns = solved_ + static_cast<Index>(found.left.size() + found.came.size());
+    found.few = columns * kRoom <= made_with_ && !empty();
+    return found;
+}
+
+template <class T>
+bool ActiveFactor<T>::update(const GramMatrix<T>& gram, const double* d) {
+    Changes now = changes(gram, d);
+    solved_ += static_cast<Index>(now.left.size() + now.came.size());
+    if (!now.few) return give_up();
+    return (append(gram, d, now.came) && leave_out(std::move(now.left))) || give_up();
 }
 
 // New rows: L^-1 of their kernel values with the rows before, then the factor of what that leaves over.

@@ -27,11 +27,18 @@ class ActiveFactor {
     // The same from the factor that is there. False if too many rows have come and gone since it was made, or
     // if rounding does not allow it: there is no factor then.
     bool update(const GramMatrix<T>& gram, const double* d);
+    // Whether so few rows have come and gone that it can be updated.
+    bool suits(const GramMatrix<T>& gram, const double* d) const { return changes(gram, d).few; }
     bool empty() const { return rows_.empty(); }
     // out = P^-1 r, n values each, zeros outside of A.
     void apply(const double* r, Index n, double* out) const;
 
   private:
+    struct Changes {
+        std::vector<Index> left, came;  // as rows of L, as positions in the Gram matrix
+        bool few;
+    };
+    Changes changes(const GramMatrix<T>& gram, const double* d) const;
     Index size() const { return static_cast<Index>(rows_.size()); }
     bool factor_with(const GramMatrix<T>& gram, const double* d, double times);
     bool append(const GramMatrix<T>& gram, const double* d, const std::vector<Index>& rows);

@@ -35,7 +35,7 @@ constexpr Index kSmallestSet = 2048;  // rows of a working set, at least
 constexpr Index kLargestSet = 4096;
 // How well a working set is solved: to this share of the largest violation it was chosen for.
 constexpr double kOfWorstInSet = 0.2;
-constexpr int kMostParts = 1000;
+constexpr int kMostParts = 1000, kMostSweeps = 1000;
 constexpr int kFirstSweeps = 20;  // before rows are solved in parts
 
 template <class Loss>
@@ -210,8 +210,13 @@ class Descent {
             if (!in_parts || finished(machine)) return;
             // Parts that have as many rows as there are count as a sweep.
             const auto of_sweep = static_cast<int>((n_ + kPart - 1) / kPart);
+            double swept = machine.iterations;
+            const auto look_at_work = [&](double values) {
+                swept += values / static_cast<double>(n_) / static_cast<double>(n_);
+                return look() || swept >= options_.max_sweeps;
+            };
             const int parts = descend_in_parts(rows, loss_, 1e-14, (options_.max_iter - first) * of_sweep,
-                                               random, threads_, worker, alone, look);
+                                               random, threads_, worker, alone, look_at_work);
             machine.iterations += (parts + of_sweep - 1) / of_sweep;
             assess(machine, problem_.weights, loss_);
         });
@@ -246,7 +251,7 @@ class Descent {
                 worst = std::max(worst, machine.violation);
             }
             if (options_.progress) options_.progress(Progress{"dcd", n_, round + 1, gap, worst});
-            if (all) return;
+            if (all || swept_ >= options_.max_sweeps) return;
         }
     }
 
@@ -334,6 +339,11 @@ class Descent {
         const Subset rows{set.data(), size};
         kernel_block(source_, rows, rows, block.data(), size, threads_);
         Values change(at(size) * machines_.size(), 0.0);
+        const double share = static_cast<double>(size) * static_cast<double>(size) / static_cast<double>(n_) /
+                             static_cast<double>(n_);
+        const auto most = static_cast<int>(
+            std::clamp((options_.max_sweeps - swept_) / share, 1.0, static_cast<double>(kMostSweeps)));
+        std::vector<int> sweeps(machines_.size(), 0);
         for_each_machine(machines_.size(), threads_, [&](std::size_t c, int worker, bool alone) {
             Machine<Loss>& machine = machines_[c];
             Values y(at(size)), s(at(size)), q(at(size)), g(at(size)), f(at(size));
@@ -350,19 +360,19 @@ class Descent {
             const SweepRows<T> here{block.data(), size,     shift_,   y.data(),
                                     s.data(),     q.data(), g.data(), f.data()};
             // No better than the end wants it, but better than it is.
-            const double tol =
-                std::max(kOfWorstInSet * worst, std::min(0.3 * options_.violation, 0.5 * worst));
+            const double end = 0.3 * options_.violation;
             if (Loss::kMostlyBounded)
-                descend_in_parts(here, loss_, tol, kMostParts, random, threads_, worker, alone,
-                                 [] { return false; });
+                descend_in_parts(here, loss_, std::max(kOfWorstInSet * worst, std::min(end, 0.5 * worst)),
+                                 kMostParts, random, threads_, worker, alone, [](double) { return false; });
             else
-                sweep(here, loss_, std::max(0.05 * worst, 0.3 * options_.violation), 1000, random, threads_,
-                      worker, alone, [] { return false; });
+                sweeps[c] = sweep(here, loss_, std::max(0.05 * worst, std::min(end, 0.1 * worst)), most,
+                                  random, threads_, worker, alone, [] { return false; });
             for (Index k = 0; k < size; ++k) {
                 machine.g[at(set[at(k)])] = g[at(k)];
                 change[c * at(size) + at(k)] = y[at(k)] * (g[at(k)] - before[at(k)]);
             }
         });
+        swept_ += share * *std::max_element(sweeps.begin(), sweeps.end());
         return change;
     }
 
@@ -392,6 +402,7 @@ class Descent {
     std::vector<Machine<Loss>> machines_;
     double shift_ = 0;
     int reports_ = 0;
+    double swept_ = 0;  // sweeps of working sets, in units of all values
 };
 
 }  // namespace

@@ -66,6 +66,10 @@ constexpr int kMaxRounds = 30;                     // working sets of one level
 constexpr double kLevelTol = 0.03;                 // relative gap at which a subsample has told enough
 constexpr double kOfGap = 0.01, kOfAdded = 0.005;  // how well a working set is solved, see `level`
 constexpr Index kSweepRows = 8000;                 // most rows of a level that begins with coordinate sweeps
+// Lam comes up a ladder where its ridge would be less than a fourth of kFirstRung, beside the diagonal of the
+// kernel, and so many rows seem to matter that a step takes a good part of a second.
+constexpr double kFirstRung = 0.16, kRung = 4;
+constexpr Index kManyRows = 6000;
 // Coordinate sweeps before the first Newton step: as long as ten of them bring the gap down by this factor;
 // of few rows, whose systems are factored, as long as they will be done within so many at their rate, for a
 // step costs as much as hundreds of sweeps there.
@@ -120,6 +124,7 @@ class Newton {
             for (auto m = sizes.rbegin(); m != sizes.rend(); ++m) {
                 grow(*m);
                 if (m == sizes.rbegin() && !local_) sweep_first(*m);
+                if (*m == problem_.n && m != sizes.rbegin()) climb(*(m - 1));
                 level(*m, *m == problem_.n);
             }
         }
@@ -127,6 +132,32 @@ class Newton {
     }
 
   private:
+    // Where the ridge is small a subsample fits its own rows and says little of the others: most of them seem
+    // to matter, and Newton unlearns it in dozens of steps, each with a system of many rows. With a larger
+    // ridge both are mended; so lam comes up a ladder, from the subsample on, a few coarse steps a rung.
+    void climb(Index subsample) {
+        const auto bytes = at(problem_.n) * at(problem_.n) * sizeof(T);
+        if (bytes <= options_.block_bytes()) return;  // there descent takes over what takes long
+        const double ridge = ridge_beside_diagonal(source_, problem_, loss_);
+        if (ridge >= kFirstRung / kRung || loss_.one_piece() || problem_.maybe_indefinite) return;
+        Index most = 0;  // rows that seem to matter to a machine
+        for (const Machine& machine : machines_) {
+            Index rows = 0;
+            for (std::size_t i = 0; i < machine.size(); ++i)
+                rows += loss_.lift(machine.y[i] * machine.f[i], machine.s[i]) != 0;
+            most = std::max(most, rows);
+        }
+        if (most < kManyRows) return;
+        rung_ = kFirstRung / ridge;
+        for (Machine& machine : machines_) {
+            machine.resize(at(subsample));
+            if (problem_.offset) machine.base.resize(at(subsample));
+        }
+        level(subsample, false);
+        grow(problem_.n);
+        for (; rung_ > 1; rung_ = std::max(1.0, rung_ / kRung)) level(problem_.n, false);
+    }
+
     // The loss of a subsample: W is the sum of its weights.
     OdmLoss level_loss(Index m) const {
         double all = 0, here = 0;
@@ -136,8 +167,8 @@ class Newton {
             if (i < m) here += s;
         }
         OdmLoss loss = loss_;
-        loss.low *= here / all;
-        loss.high *= here / all;
+        loss.low *= rung_ * here / all;
+        loss.high *= rung_ * here / all;
         return loss;
     }
 
@@ -306,9 +337,9 @@ class Newton {
 
             // Rows far apart cost nothing, so that none need be left out of a local kernel's working set. Nor
             // where systems are factored: a round more is some factors more, and all kernel values cost less.
-            const bool factors = iterative_.factors() && iterative_.can_factor(m);
+            const bool factors = iterative_.factors() && iterative_.factors_soon(m);
             auto fresh = local_ || factors ? set.take_all() : set.extend(machines_, loss);
-            if (iterative_.can_factor(m) &&
+            if (iterative_.factors_soon(m) &&
                 static_cast<Index>(set.members().size()) * kMostOf > m * (kMostOf - 1))
                 fresh = set.take_all();
             if (round > 0 && fresh.empty() && stalled) return;
@@ -322,8 +353,9 @@ class Newton {
                 round > 0 ? kOfAdded * std::max(0.0, gap - inner) : kOfGap * std::min(gap, 1.0);
             double wanted = whole || tolerable ? aim : std::max(0.5 * aim, added);
             if (dense && last && tol < kPrecise) wanted = kLastDigit;
-            const double share = local_ ? 1.0 : 0.7 * std::max(1.0, wanted / tol);
-            const StepPolicy policy(loss, wanted, share * violation, !last, last ? tol : 0.0, local_);
+            // Single rows that are wrong are no matter while others may still come in.
+            const double of_rows = wanted > tol ? HUGE_VAL : (local_ ? 1.0 : 0.7) * violation;
+            const StepPolicy policy(loss, wanted, of_rows, !last, last ? tol : 0.0, local_);
             stalled = solve_working_set(matrix, local, loss, policy, enough, m) == 0;
             inner = 0;
             for (const Machine& machine : local) inner = std::max(inner, machine.gap);
@@ -372,10 +404,7 @@ class Newton {
             for (Machine& machine : local) {
                 if (machine.stuck || policy.finished(machine)) continue;
                 if (local_ && !machine.guessed) descend(matrix, machine, loss, enough, m);
-                for (int pass = policy.passes(machine); pass > 0 && !policy.finished(machine); --pass) {
-                    matrix.relax(machine, loss, shift_);
-                    machine.assess(loss, &threads_);
-                }
+                take_passes(matrix, machine, loss, policy);
                 if (!policy.finished(machine)) steps.push_back(policy.propose(machine));
             }
             if (steps.empty()) break;
@@ -398,7 +427,7 @@ class Newton {
                 }
             }
             const double share = static_cast<double>(matrix.size()) / static_cast<double>(problem_.n);
-            if (m == problem_.n) products_ += (matrix.products() - before) * share * share;
+            if (m == problem_.n && rung_ == 1) products_ += (matrix.products() - before) * share * share;
             drop_wrong_signs(matrix, steps);
             double worst = 0, worst_violation = 0;
             for (Step& step : steps) {
@@ -413,6 +442,19 @@ class Newton {
                 options_.progress(Progress{"newton", m, total_iterations_, worst, worst_violation});
         }
         return inner;
+    }
+
+    // Coordinate passes before a step. Those for single rows may open the gap, and are taken back then.
+    void take_passes(WorkingMatrix& matrix, Machine& machine, const OdmLoss& loss, const StepPolicy& policy) {
+        int passes = policy.passes(machine);
+        if (passes == 0) return;
+        const bool polish = !machine.dual_steps;
+        const Machine before = polish ? machine : Machine();
+        for (; passes > 0 && !policy.finished(machine); --passes) {
+            matrix.relax(machine, loss, shift_);
+            machine.assess(loss, &threads_);
+        }
+        if (polish && !policy.finished(machine) && machine.gap > before.gap) machine = before;
     }
 
     bool given_up() const { return !local_ && products_ > options_.max_products; }
@@ -447,7 +489,7 @@ class Newton {
         if (enough.finished(machine)) return;
         const double tol = kPassShare * options_.tol;
         const StepPolicy goal(loss, tol, options_.violation, false);
-        const double gain = iterative_.can_factor(m) ? kPassGainOfFactored : kPassGain;
+        const double gain = iterative_.factors_soon(m) ? kPassGainOfFactored : kPassGain;
         std::optional<HeldBias> bias;
         if (source_.far_value() > 0) bias.emplace(source_.far_value(), machine);
         ++machine.iterations;  // together they count as a step
@@ -540,6 +582,7 @@ class Newton {
     std::vector<Machine> machines_;
     double shift_ = 0;
     double packing_error_ = HUGE_VAL;
+    double rung_ = 1;     // the ridge is so many times what was asked for, see `climb`
     bool local_ = false;  // nearly all kernel values are zero, and rows stand among their neighbours
     int total_iterations_ = 0, settling_ = 0;
     double products_ = 0;  // of conjugate gradients with the rows of the last level, in units of n^2 values

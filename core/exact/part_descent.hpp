@@ -81,8 +81,8 @@ struct Part {
     }
 };
 
-// Until no row of the block violates its conditions by more than `tol`, or `after_part` says so. Returns the
-// parts that were solved. `alone` as for `sweep`.
+// Until no row of the block violates its conditions by more than `tol`, or `after_part`, which is told how
+// many kernel values the part has read, says so. Returns the parts that were solved. `alone` as for `sweep`.
 template <class T, class Loss, class AfterPart>
 int descend_in_parts(const SweepRows<T>& block, const Loss& loss, double tol, int max_parts, Random& random,
                      Threads& threads, int worker, bool alone, AfterPart after_part) {
@@ -130,11 +130,12 @@ int descend_in_parts(const SweepRows<T>& block, const Loss& loss, double tol, in
                                block.shift,   part.y.data(),
                                part.s.data(), part.q.data(),
                                part.g.data(), part.f.data()};
-        sweep(own, loss, std::max(kOfWorst * worst, 0.5 * tol), kSweepsOfPart, random, threads, worker, false,
-              [] { return false; });
+        const int sweeps = sweep(own, loss, std::max(kOfWorst * worst, 0.5 * tol), kSweepsOfPart, random,
+                                 threads, worker, false, [] { return false; });
         part.scatter(block, threads, alone);
         ++parts;
-        if (after_part()) break;
+        const auto size = static_cast<double>(part.rows.size());
+        if (after_part(size * (size * sweeps + static_cast<double>(block.n)))) break;
     }
     return parts;
 }

@@ -55,6 +55,8 @@ struct Options {
     // Products with the matrix of all rows after which Newton's method is to give up: where the spectrum is
     // flat and lam large, conjugate gradients take hundreds of them for each of many steps.
     double max_products = HUGE_VAL;
+    // The same for coordinate descent in working sets: sweeps over the matrix of all rows.
+    double max_sweeps = HUGE_VAL;
     std::size_t cache_bytes = std::size_t(1000) << 20;
     // Blocks that a method wants whole may take so much of it: what is chosen, and with it the last digits of
     // a result, does not depend on the memory of a machine that has more.
@@ -71,6 +73,14 @@ struct Solution {
     std::string method;
     double shift = 0;  // k + shift I was solved because k is not positive semidefinite
 };
+
+// The ridge of a row of weight 1, in units of the mean of s_i k(x_i, x_i).
+template <class T>
+double ridge_beside_diagonal(const KernelSource<T>& source, const Problem& problem, const OdmLoss& loss) {
+    double diagonal = 0;
+    for (Index i = 0; i < problem.n; ++i) diagonal += problem.weights[i] * source.diagonal(i);
+    return loss.low * static_cast<double>(problem.n) / diagonal;
+}
 
 // Semismooth Newton with preconditioned conjugate gradients, started on nested subsamples (newton.cpp).
 template <class T>

@@ -134,10 +134,12 @@ void StepPolicy::judge_dual_step(Machine& machine) const {
 void StepPolicy::judge_primal_step(Machine& machine, bool whole, double objective, double gap) const {
     if (machine.primal_only > 0) --machine.primal_only;
     if (whole || machine.primal_only > 0 || machine.gap > kDualBelow) {
+        const bool below = machine.gap <= enough_;
+        // Below the tolerance that is asked for the gap alone counts.
         const bool gained = machine.absolute_gap < kPrimalGain * gap ||
-                            objective - machine.objective > kObjectiveGain * objective;
+                            (!below && objective - machine.objective > kObjectiveGain * objective);
         machine.idle = gained ? 0 : machine.idle + 1;
-        machine.stuck = machine.idle >= (machine.gap <= enough_ ? 1 : kIdleSteps);
+        machine.stuck = machine.idle >= (below ? 1 : kIdleSteps);
         return;
     }
     machine.dual_steps = true;

@@ -28,6 +28,9 @@ constexpr Index kRowsPerProduct = 100;
 constexpr Index kOfLevel = 3, kOfStep = 2;  // halves of it
 constexpr Index kShortest = 4;
 constexpr Index kLeastProducts = 8;
+// Of more rows than this a factor takes seconds, and steps on which rows still come and go by the hundred
+// need a new one each: there the step itself must have taken so many.
+constexpr Index kDear = 8000;
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
@@ -254,13 +257,14 @@ template <class T>
 void IterativeMatrix<T>::precondition(Run& run) {
     const Own& mine = own(run);
     const bool may_factor = can_factor(gram_.size()) && !mine.singular;
-    if (may_factor && mine.hard) return factor(run);
+    const Index active = std::count_if(run.d.begin(), run.d.end(), [](double d) { return d > 0; });
+    const bool dear = active > kDear && !(mine.factor && mine.factor->suits(gram_, run.d.data()));
+    if (may_factor && mine.hard && !dear) return factor(run);
     use_nystrom(run);
     if (!may_factor) return;
-    const Index active = std::count_if(run.d.begin(), run.d.end(), [](double d) { return d > 0; });
     const Index worth = std::max(kLeastProducts, active / kRowsPerProduct);
-    run.patience =
-        static_cast<int>(std::clamp(kOfLevel * worth / kOfStep - mine.products, worth / kShortest, worth));
+    const Index left = kOfLevel * worth / kOfStep - mine.products;
+    run.patience = static_cast<int>(dear ? worth : std::clamp(left, worth / kShortest, worth));
 }
 
 // Rows that were appended since the last time are rows that have come into the machine's system.

@@ -59,7 +59,8 @@ class IterativeMatrix : public WorkingMatrix {
         : maybe_indefinite_(problem.maybe_indefinite),
           threads_(threads),
           source_(source),
-          gram_(source, options.cache_bytes, threads),
+          of_cache_(std::min(kOfCache, options.block_bytes() / 2)),
+          gram_(source, options.cache_bytes - taken(problem), threads),
           factor_(source, threads),
           count_(problem.count),
           seed_(options.seed) {}
@@ -75,11 +76,10 @@ class IterativeMatrix : public WorkingMatrix {
     void append(const std::vector<Index>& rows);
 
     // Whether the systems of so many rows may be factored: not where that takes more memory than a fit may
-    // have beside its cache, whose size decides nothing.
-    bool can_factor(Index rows) const {
-        constexpr std::size_t kMost = std::size_t(400) << 20;
-        return static_cast<std::size_t>(rows * rows) * sizeof(T) * static_cast<std::size_t>(count_) <= kMost;
-    }
+    // have beside its cache and a part of that. How large the cache is beyond a gigabyte decides nothing.
+    bool can_factor(Index rows) const { return factor_bytes(rows, count_) <= kBesideCache + of_cache_; }
+    // Whether that is so little work that all rows may as well be taken.
+    bool factors_soon(Index rows) const { return factor_bytes(rows, count_) <= kBesideCache; }
     // Whether some machine's conjugate gradients took so long, on these rows or those before, that its
     // systems were factored.
     bool factors() const {
@@ -93,6 +93,16 @@ class IterativeMatrix : public WorkingMatrix {
     int products() const override { return products_; }
 
   private:
+    static constexpr std::size_t kBesideCache = std::size_t(400) << 20, kOfCache = std::size_t(500) << 20;
+    static std::size_t factor_bytes(Index rows, int count) {
+        return static_cast<std::size_t>(rows * rows) * sizeof(T) * static_cast<std::size_t>(count);
+    }
+    // What the factors of a problem may take of the cache.
+    std::size_t taken(const Problem& problem) const {
+        const std::size_t bytes = factor_bytes(problem.n, problem.count);
+        return std::min(bytes - std::min(bytes, kBesideCache), of_cache_);
+    }
+
     struct Run;   // conjugate gradients of one machine
     struct Own {  // what is kept for a machine from step to step
         std::unique_ptr<NystromPreconditioner<T>> nystrom;
@@ -114,6 +124,7 @@ class IterativeMatrix : public WorkingMatrix {
     bool maybe_indefinite_, local_ = false, was_hard_ = false, packed_ = false;
     Threads& threads_;
     const KernelSource<T>& source_;
+    std::size_t of_cache_;  // bytes that factors may take of it
     GramMatrix<T> gram_;
     NystromFactor<T> factor_;
     TileResiduals<T> residuals_;
