@@ -1,0 +1,48 @@
+// Which kernels have a flat spectrum: by the rows and gamma, whatever constant stands beside the kernel.
+#include "kernel/spectrum.hpp"
+
+#include "base/random.hpp"
+#include "check.hpp"
+#include "kernel/point_kernel.hpp"
+#include "points.hpp"
+
+using namespace sodm;
+using namespace sodm::test;
+
+namespace {
+
+template <class T>
+bool is_flat(Index n, Index features, double gamma, double constant, int count) {
+    std::vector<double> x(at(n * features));
+    Random random(1);
+    for (double& value : x) value = random.uniform();
+    RowsView view;
+    view.n = n;
+    view.features = features;
+    view.values = x.data();
+    view.row_stride = features;
+    const KernelFunction kernel{KernelKind::rbf, gamma, 0, 3, constant};
+    PointSet<T> points(view, kernel);
+    PointKernel<T> source(kernel, points, points);
+    Threads threads(count);
+    return has_flat_spectrum(source, threads);
+}
+
+template <class T>
+void narrow_and_wide() {
+    for (double constant : {0.0, 1.0})
+        for (int count : {1, 2}) {
+            CHECK(is_flat<T>(3000, 10, 5.0, constant, count));
+            CHECK(!is_flat<T>(3000, 10, 0.1, constant, count));
+            CHECK(!is_flat<T>(3000, 2, 5.0, constant, count));
+            CHECK(!is_flat<T>(1000, 10, 5.0, constant, count));  // too few to tell
+        }
+}
+
+}  // namespace
+
+int main() {
+    narrow_and_wide<float>();
+    narrow_and_wide<double>();
+    return failures();
+}
