@@ -16,12 +16,13 @@ import classes
 import fits
 import fused
 import grid
+import large_lam
 import small
 from table import Log, Row, machine, print_header, print_row
 
 
 def main() -> None:
-    names = ["fused", "small", *fits.CONTESTS, "decision", *classes.CLASS_CONTESTS, "grid"]
+    names = ["fused", "small", *fits.CONTESTS, "decision", *classes.CLASS_CONTESTS, "grid", "large-lam"]
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -68,6 +69,9 @@ def main() -> None:
                 show(row)
     if "grid" in wanted:
         for row in grid.rows(options.threads):
+            show(row)
+    if "large-lam" in wanted:
+        for row in large_lam.rows(options.threads):
             show(row)
     print(f"\n{len(missed)} bars missed. Rows kept in {log.path.name}.")
 
