@@ -60,7 +60,7 @@ std::vector<double> inverse_of_lower(const double* l, Index n, Threads& threads)
 template <class T>
 void landmark_features(const KernelSource<T>& source, const double* inverse, T* out, Threads& threads) {
     constexpr int W = kPanel<T>;
-    const Index m = source.rows(), n = source.columns(), panels = (m + W - 1) / W;
+    const Index m = source.rows(), panels = (m + W - 1) / W;
     const SimdOps<T>& ops = simd<T>();
     // Panels of W features: row k of a panel has what the k-th landmark adds to each. L^-1 is lower
     // triangular, so that the features of a panel know no landmark after their own.
