@@ -49,6 +49,7 @@
 #include "kernel/neighbourhood.hpp"
 #include "kernel/packed_tile.hpp"
 #include "kernel/products.hpp"
+#include "kernel/spectrum.hpp"
 
 namespace sodm {
 
@@ -147,7 +148,8 @@ class Newton {
                 rows += loss_.lift(machine.y[i] * machine.f[i], machine.s[i]) != 0;
             most = std::max(most, rows);
         }
-        if (most < kManyRows) return;
+        // Where landmarks leave less than the ridge, Newton's systems are easy whatever lam is.
+        if (most < kManyRows || rest_of_landmarks(source_, threads_) <= ridge) return;
         rung_ = kFirstRung / ridge;
         for (Machine& machine : machines_) {
             machine.resize(at(subsample));

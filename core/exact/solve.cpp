@@ -46,11 +46,11 @@ template <class T>
 bool decided_by_neighbours(const KernelSource<T>& source, const Problem& problem, const OdmLoss& loss,
                            const Options& options, Threads& threads) {
     constexpr Index kFewest = 8000;
-    constexpr double kSmallRidge = 0.04;
+    constexpr double kSmallRidge = 0.04, kFlat = 0.35;
     if (problem.start || problem.start_decision) return false;
     return problem.n >= kFewest && options.tol >= 1e-5 && !loss.one_piece() && !problem.maybe_indefinite &&
            ridge_beside_diagonal(source, problem, loss) < kSmallRidge && !is_local(source, threads) &&
-           has_flat_spectrum(source, threads);
+           rest_of_landmarks(source, threads) > kFlat;
 }
 
 }  // namespace

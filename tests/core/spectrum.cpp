@@ -1,4 +1,4 @@
-// Which kernels have a flat spectrum: by the rows and gamma, whatever constant stands beside the kernel.
+// What landmarks leave of a kernel: by the rows and gamma, whatever constant stands beside the kernel.
 #include "kernel/spectrum.hpp"
 
 #include "base/random.hpp"
@@ -12,7 +12,7 @@ using namespace sodm::test;
 namespace {
 
 template <class T>
-bool is_flat(Index n, Index features, double gamma, double constant, int count) {
+double rest(Index n, Index features, double gamma, double constant, int count) {
     std::vector<double> x(at(n * features));
     Random random(1);
     for (double& value : x) value = random.uniform();
@@ -25,17 +25,19 @@ bool is_flat(Index n, Index features, double gamma, double constant, int count) 
     PointSet<T> points(view, kernel);
     PointKernel<T> source(kernel, points, points);
     Threads threads(count);
-    return has_flat_spectrum(source, threads);
+    return rest_of_landmarks(source, threads);
 }
 
 template <class T>
 void narrow_and_wide() {
     for (double constant : {0.0, 1.0})
         for (int count : {1, 2}) {
-            CHECK(is_flat<T>(3000, 10, 5.0, constant, count));
-            CHECK(!is_flat<T>(3000, 10, 0.1, constant, count));
-            CHECK(!is_flat<T>(3000, 2, 5.0, constant, count));
-            CHECK(!is_flat<T>(1000, 10, 5.0, constant, count));  // too few to tell
+            CHECK(rest<T>(3000, 10, 5.0, constant, count) > 0.5);
+            CHECK(rest<T>(3000, 10, 0.1, constant, count) < 0.01);
+            CHECK(rest<T>(3000, 2, 5.0, constant, count) < 0.01);
+            CHECK(rest<T>(3000, 10, 1e-9, constant, count) < 1e-6);
+            CHECK(rest<T>(300, 10, 500.0, constant, count) > 0.1);  // fewer rows than a sample
+            CHECK(rest<T>(200, 10, 500.0, constant, count) == 0);   // all of them landmarks
         }
 }
 
