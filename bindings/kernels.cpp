@@ -6,6 +6,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "base/subnormals.hpp"
 #include "kernel/features.hpp"
 #include "kernel/gram.hpp"
 #include "kernel/nearest.hpp"
@@ -48,6 +49,7 @@ auto block(const Points& a, const Points& b, int n_threads) {
         nb::gil_scoped_release nogil;
         PythonMonitor monitor;
         Threads threads(n_threads, &monitor);
+        const FlushSubnormals flushed;
         with_pair(a, b, [&](auto& source) {
             kernel_block(source, Subset::all(a.n()), Subset::all(b.n()), out.data(), b.n(), threads);
         });
@@ -64,6 +66,7 @@ auto gram(const Points& a, int n_threads) {
         nb::gil_scoped_release nogil;
         PythonMonitor monitor;
         Threads threads(n_threads, &monitor);
+        const FlushSubnormals flushed;
         const PointKernel<float> source(a.kernel, *std::get<0>(a.set), *std::get<0>(a.set));
         const Subset all = Subset::all(a.n());
         kernel_block(source, all, all, out.data(), a.n(), threads);
@@ -81,6 +84,7 @@ auto apply(const Points& a, const Points& b, Matrix weights, int n_threads) {
         nb::gil_scoped_release nogil;
         PythonMonitor monitor;
         Threads threads(n_threads, &monitor);
+        const FlushSubnormals flushed;
         with_pair(a, b, [&](auto& source) {
             kernel_apply(source, Subset::all(a.n()), Subset::all(b.n()), weights.data(), n_vectors,
                          out.data(), threads);
@@ -103,6 +107,7 @@ auto apply_parts(const Points& a, const Points& b, Matrix weights, IndexVector b
         nb::gil_scoped_release nogil;
         PythonMonitor monitor;
         Threads threads(n_threads, &monitor);
+        const FlushSubnormals flushed;
         with_pair(a, b, [&](auto& source) {
             for (Index k = 0; k < n_parts; ++k) {
                 const Index first = bounds.data()[k], last = bounds.data()[k + 1];
@@ -139,6 +144,7 @@ auto symmetric_apply(const Points& a, Matrix weights, int n_threads, std::size_t
         nb::gil_scoped_release nogil;
         PythonMonitor monitor;
         Threads threads(n_threads, &monitor);
+        const FlushSubnormals flushed;
         std::vector<Index> rows(static_cast<std::size_t>(a.n()));
         std::iota(rows.begin(), rows.end(), Index(0));
         with_pair(a, a, [&](auto& source) {
@@ -156,6 +162,7 @@ auto inverse_of_lower(Matrix l, int n_threads) {
         nb::gil_scoped_release nogil;
         PythonMonitor monitor;
         Threads threads(n_threads, &monitor);
+        const FlushSubnormals flushed;
         out = sodm::inverse_of_lower(l.data(), static_cast<Index>(n), threads);
     }
     return to_numpy(std::move(out), {n, n});
@@ -174,6 +181,7 @@ void features(const Points& landmarks, const Points& x, std::optional<Matrix> in
         nb::gil_scoped_release nogil;
         PythonMonitor monitor;
         Threads threads(n_threads, &monitor);
+        const FlushSubnormals flushed;
         T* to = static_cast<T*>(out.data());
         inverse ? landmark_features(source, inverse->data(), to, threads)
                 : landmark_values(source, to, threads);
@@ -195,6 +203,7 @@ auto landmark_sums(const Points& landmarks, const Points& x, Matrix coefficients
         nb::gil_scoped_release nogil;
         PythonMonitor monitor;
         Threads threads(n_threads, &monitor);
+        const FlushSubnormals flushed;
         const PointKernel<double> source(landmarks.kernel, *std::get<1>(landmarks.set), *std::get<1>(x.set));
         sums = landmark_pass(source, static_cast<int>(problems), coefficients.data(), signs.data(),
                              weights.data(), loss, threads);
@@ -213,6 +222,7 @@ auto two_nearest(const Points& x, const Points& centres, Vector add, int n_threa
         nb::gil_scoped_release nogil;
         PythonMonitor monitor;
         Threads threads(n_threads, &monitor);
+        const FlushSubnormals flushed;
         const PointKernel<double> source(x.kernel, *std::get<1>(x.set), *std::get<1>(centres.set));
         found = nearest_two(source, x.n(), centres.n(), add.data(), threads);
     }
@@ -231,6 +241,7 @@ auto cell_means(AnyArray x, IndexVector of, Index cells, int n_threads) {
         nb::gil_scoped_release nogil;
         PythonMonitor monitor;
         Threads threads(n_threads, &monitor);
+        const FlushSubnormals flushed;
         means = means_of_cells(view, of.data(), cells, threads);
     }
     return to_numpy(std::move(means),

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <optional>
 
+#include "base/subnormals.hpp"
 #include "module.hpp"
 #include "solver_arguments.hpp"
 #include "sources.hpp"
@@ -106,6 +107,7 @@ PairResult solve(const SourceArgument& source_argument, std::optional<nb::callab
     nb::gil_scoped_release nogil;
     PythonMonitor monitor(how.stop);
     Threads threads(how.n_threads, &monitor);
+    const FlushSubnormals flushed;
     return with_source(any, [&](const auto& source, bool indefinite) {
         problem.maybe_indefinite = indefinite;
         PairSolution solution = loss.hinge() ? solve_pairs(how.method, source, problem, loss.as_hinge(total),

@@ -6,6 +6,7 @@
 #include <optional>
 #include <tuple>
 
+#include "base/subnormals.hpp"
 #include "kernel/pivoted_cholesky.hpp"
 #include "module.hpp"
 #include "sources.hpp"
@@ -42,6 +43,7 @@ auto factorise(const SourceArgument& source_argument, Index rank, Index first, d
             nb::gil_scoped_release nogil;
             PythonMonitor monitor;
             Threads threads(n_threads, &monitor);
+            const FlushSubnormals flushed;
             return pivoted_cholesky(source, Subset::all(n), {rank, first, tolerance, seed}, threads);
         };
         return to_python(factor(), n, return_factor);

@@ -3,6 +3,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "base/subnormals.hpp"
 #include "exact/path.hpp"
 #include "module.hpp"
 #include "sources.hpp"
@@ -93,6 +94,7 @@ nb::list solve(const std::vector<const Task*>& given, const std::string& loss, d
         nb::gil_scoped_release nogil;
         PythonMonitor monitor(stop);
         Threads threads(n_threads, &monitor);
+        const FlushSubnormals flushed;
         if (loss == "hinge")
             found = solve_paths<HingeLoss>(
                 tasks, [](double, double lam, double total) { return HingeLoss(lam, total); }, options,

@@ -2,6 +2,7 @@
 #include "kernel/shapley.hpp"
 
 #include "arrays.hpp"
+#include "base/subnormals.hpp"
 #include "module.hpp"
 
 namespace sodm::bindings {
@@ -31,6 +32,7 @@ auto values(Matrix rows, Matrix support, Matrix removed, Matrix coefficients, do
         nb::gil_scoped_release nogil;
         PythonMonitor monitor;
         Threads threads(n_threads, &monitor);
+        const FlushSubnormals flushed;
         shapley_values(sum, rule, rows.data(), static_cast<Index>(n), out.data(), threads);
     }
     return to_numpy(std::move(out), {n, d, outputs});

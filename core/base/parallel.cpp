@@ -8,6 +8,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/subnormals.hpp"
+
 #ifdef __linux__
 #include <sched.h>
 #endif
@@ -48,6 +50,7 @@ struct Threads::Team {
     std::vector<std::thread> threads;
     const std::function<void(std::size_t, int)>* task = nullptr;
     std::size_t n_tasks = 0;
+    FloatMode mode = 0;  // of the thread that has the tasks, for all
     std::atomic<std::size_t> next{0};
     std::atomic<bool> failed{false};
     std::exception_ptr error;
@@ -102,6 +105,7 @@ struct Threads::Team {
             wake.wait(lock, [&] { return quit || round != seen; });
             if (quit) return;
             seen = round;
+            set_float_mode(mode);
             lock.unlock();
             work(worker, threads);
             lock.lock();
@@ -152,6 +156,7 @@ void Threads::run(std::size_t n, const std::function<void(std::size_t, int)>& ta
         std::lock_guard<std::mutex> lock(team.mutex);
         team.task = &task;
         team.n_tasks = n;
+        team.mode = float_mode();
         team.next = 0;
         team.failed = false;
         team.error = nullptr;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/parallel.hpp"
+#include "base/subnormals.hpp"
 #include "check.hpp"
 
 using namespace sodm;
@@ -188,6 +189,29 @@ void thread_counts_follow_the_convention() {
     CHECK(resolve_threads(-1000) == 1);
 }
 
+// All threads do what the one does that has the tasks: else the result would depend on who took which.
+void subnormals_are_flushed_by_all_or_none() {
+    for (int n_threads : {1, 3}) {
+        Threads threads(n_threads);
+        const auto kept = [&] {
+            std::vector<float> halves(300);
+            threads.run(halves.size(), [&](std::size_t k, int) {
+                volatile float least = 1.1754944e-38f;  // the compiler is not to know
+                halves[k] = least / 2;
+            });
+            int nonzero = 0;
+            for (float half : halves) nonzero += half != 0;
+            return nonzero;
+        };
+        CHECK(kept() == 300);
+        {
+            const FlushSubnormals flushed;
+            CHECK(kept() == 0);
+        }
+        CHECK(kept() == 300);
+    }
+}
+
 }  // namespace
 
 int main() {
@@ -199,5 +223,6 @@ int main() {
     a_waiting_caller_still_polls();
     a_failure_ends_the_tasks_beside_it();
     thread_counts_follow_the_convention();
+    subnormals_are_flushed_by_all_or_none();
     return test::failures();
 }
