@@ -3,6 +3,7 @@
 
 #include <nanobind/stl/function.h>
 
+#include "base/subnormals.hpp"
 #include "module.hpp"
 #include "solver_arguments.hpp"
 #include "sources.hpp"
@@ -21,7 +22,7 @@ struct Result {
 
 Result solve(const SourceArgument& source_argument, Matrix signs, Vector weights, const LossNumbers& loss,
              const SolveOptions& how, std::optional<Matrix> start, std::optional<Matrix> start_decision,
-             std::optional<Matrix> offset) {
+             std::optional<Matrix> offset, std::optional<nb::callable> exact) {
     const AnySource any = source_argument.any;
     const Index n = size_of(any);
     if (static_cast<Index>(signs.shape(1)) != n || static_cast<Index>(weights.shape(0)) != n)
@@ -42,10 +43,22 @@ Result solve(const SourceArgument& source_argument, Matrix signs, Vector weights
     problem.offset = given(offset, "offset");
     const Options options = how.for_core();
     const double total = sum_of(weights);
+    nb::object in_double;  // keeps the source alive
+    std::unique_ptr<KernelSource<double>> of_double;
+    if (exact)
+        problem.exact = [&]() -> const KernelSource<double>& {
+            if (!of_double) {
+                nb::gil_scoped_acquire gil;
+                in_double = (*exact)();
+                of_double = make_source<double>(nb::cast<SourceArgument>(in_double).any);
+            }
+            return *of_double;
+        };
 
     nb::gil_scoped_release nogil;
     PythonMonitor monitor(how.stop);
     Threads threads(how.n_threads, &monitor);
+    const FlushSubnormals flushed;
     return with_source(any, [&](const auto& source, bool maybe_indefinite) {
         problem.maybe_indefinite = maybe_indefinite;
         Solution solution =
@@ -121,7 +134,8 @@ void bind_solve(nb::module_& m) {
 
     m.def("solve", &solve, nb::arg("source"), nb::arg("signs"), nb::arg("weights"), nb::arg("loss"),
           nb::arg("options"), nb::arg("start").none() = nb::none(),
-          nb::arg("start_decision").none() = nb::none(), nb::arg("offset").none() = nb::none());
+          nb::arg("start_decision").none() = nb::none(), nb::arg("offset").none() = nb::none(),
+          nb::arg("exact").none() = nb::none());
 }
 
 }  // namespace sodm::bindings

@@ -30,6 +30,7 @@
 // are stopped by that.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -87,10 +88,11 @@ constexpr double kPassShare = 0.03;
 // worth many digits.
 constexpr double kSettles = 0.5, kAimOfFew = 1e-4;
 // Kernel values of so many rows at least are packed (fewer are in the cache), where that adds to the gap no
-// more than this share of the tolerance. Certificates take errors to be four times the largest that they have
-// seen, which makes some hundreds of it: with a larger share they would have to compute all margins anew.
+// more than kLittle of the tolerance, and products are summed in single precision where that is so little.
+// Certificates take errors to be four times the largest that they have seen, which makes some hundreds of it:
+// with a larger share they would have to compute all margins anew.
 constexpr Index kPackedRows = 4096;
-constexpr double kPackedShare = 1e-3;
+constexpr double kLittle = 1e-3;
 // Steps on the whole of a local kernel's rows that are spent on it, at most.
 constexpr int kSettlingSteps = 4;
 
@@ -114,6 +116,8 @@ class Newton {
         iterative_.use_neighbours(local_);
         if (std::is_same<T, float>::value && !problem_.maybe_indefinite)
             packing_error_ = packing_error(source_, threads_);
+        sum_error_ =
+            0.5 * static_cast<double>(std::numeric_limits<T>::epsilon()) * std::fabs(source_.diagonal(0));
         if ((problem_.start || problem_.start_decision) && start()) {
             level(problem_.n, true);
         } else {
@@ -188,8 +192,7 @@ class Newton {
                 machine.y[at(i)] = problem_.signs[c * problem_.n + row];
                 machine.s[at(i)] = problem_.weights[row];
                 machine.q[at(i)] = source_.diagonal(row) + shift_;
-                if (problem_.offset)
-                    machine.base[at(i)] = machine.y[at(i)] * problem_.offset[c * problem_.n + row];
+                if (problem_.offset) machine.base[at(i)] = given_base(c, at(i));
             }
         }
         evaluate(added);
@@ -198,6 +201,18 @@ class Newton {
     // f at these positions, from the coefficients.
     void evaluate(const std::vector<Index>& positions) {
         if (positions.empty()) return;
+        const Values values = products(source_, positions);
+        for (std::size_t c = 0; c < machines_.size(); ++c)
+            for (std::size_t k = 0; k < positions.size(); ++k) {
+                const auto i = at(positions[k]);
+                machines_[c].f[i] =
+                    values[c * positions.size() + k] + shift_ * machines_[c].a[i] + machines_[c].base_at(i);
+            }
+    }
+
+    // K a at these positions, machine after machine.
+    template <class U>
+    Values products(const KernelSource<U>& source, const std::vector<Index>& positions) {
         std::vector<Index> support_rows, rows;
         Values weights, values(positions.size() * machines_.size());
         std::vector<Index> support;
@@ -211,15 +226,41 @@ class Newton {
         for (Index p : positions) rows.push_back(order_[at(p)]);
         for (const Machine& machine : machines_)
             for (Index i : support) weights.push_back(machine.a[at(i)]);
-        kernel_apply(source_, Subset{support_rows.data(), static_cast<Index>(support.size())},
+        kernel_apply(source, Subset{support_rows.data(), static_cast<Index>(support.size())},
                      Subset{rows.data(), static_cast<Index>(rows.size())}, weights.data(), problem_.count,
                      values.data(), threads_);
-        for (std::size_t c = 0; c < machines_.size(); ++c)
-            for (std::size_t k = 0; k < positions.size(); ++k) {
-                const auto i = at(positions[k]);
-                machines_[c].f[i] =
-                    values[c * positions.size() + k] + shift_ * machines_[c].a[i] + machines_[c].base_at(i);
+        return values;
+    }
+
+    // Beside a small ridge coefficients are in the hundreds, and what single precision has rounded of kernel
+    // values moves f by thousandths, which decisions feel: a row in some hundred is as near to the border. So
+    // f is computed in double, once, and the difference taken for an offset of the margins. What remains to
+    // be solved is off by the errors of the values times the little that coefficients still change. Whether
+    // there is anything to solve.
+    bool correct() {
+        if (!problem_.exact || corrected_ || !wide_ || problem_.maybe_indefinite) return false;
+        corrected_ = true;
+        std::vector<Index> all(at(problem_.n));
+        std::iota(all.begin(), all.end(), Index(0));
+        const Values values = products(problem_.exact(), all);
+        for (std::size_t c = 0; c < machines_.size(); ++c) {
+            Machine& machine = machines_[c];
+            machine.base.resize(at(problem_.n), 0.0);
+            for (std::size_t i = 0; i < machine.size(); ++i) {
+                const double f = values[c * machine.size() + i] + given_base(static_cast<Index>(c), i);
+                machine.base[i] += f - machine.f[i];
+                machine.f[i] = f;
             }
+            machine.stuck = false;
+            machine.idle = 0;
+        }
+        return true;
+    }
+
+    // y times the offset that the problem has at this position.
+    double given_base(Index c, std::size_t i) const {
+        const Index row = c * problem_.n + order_[i];
+        return problem_.offset ? problem_.signs[row] * problem_.offset[row] : 0.0;
     }
 
     // Takes the start that was given. False if f = 0 is better: duals that were found apart from each other
@@ -318,7 +359,8 @@ class Newton {
         double best = HUGE_VAL;  // gap so far, once it is below tol
         WorkingSet set(m);
         Index held = 0;  // members that `iterative_` has
-        iterative_.begin_level(may_pack(m, loss, tol));
+        wide_ = !is_little(sum_error_, m, loss, tol);
+        iterative_.begin_level(m >= kPackedRows && is_little(packing_error_, m, loss, tol), wide_);
         bool stalled = false;
         for (Machine& machine : machines_) machine.stepped = false;
         double inner = HUGE_VAL;  // gap of the last working set
@@ -331,11 +373,15 @@ class Newton {
                 tolerable &= enough.finished(machine);
                 gap = std::max(gap, machine.gap);
             }
-            if (all || total_iterations_ >= options_.max_iter || given_up()) return;
-            if (tolerable) {  // beyond that, as long as it gets better
-                if (gap > kSettles * best) return;
-                best = gap;
+            if (total_iterations_ >= options_.max_iter || given_up()) return;
+            // Beyond what is tolerable, as long as it gets better.
+            if (all || (tolerable && gap > kSettles * best)) {
+                if (!last || !correct()) return;
+                best = HUGE_VAL;
+                stalled = false;
+                continue;
             }
+            if (tolerable) best = gap;
 
             // Rows far apart cost nothing, so that none need be left out of a local kernel's working set. Nor
             // where systems are factored: a round more is some factors more, and all kernel values cost less.
@@ -366,13 +412,14 @@ class Newton {
         }
     }
 
-    // Whether rounded kernel values will do. With errors e of their own, f is off by about e |a|, which adds
-    // sum_A (e |a|)^2 / (2 D_i) to the gap: at most m (e / D)^2 of D |a|^2 / 2, and so of the objective.
-    bool may_pack(Index m, const OdmLoss& loss, double tol) const {
-        const double ridge = std::min(loss.low, loss.high) /
-                             *std::max_element(problem_.weights, problem_.weights + problem_.n);
-        const double share = packing_error_ / ridge;
-        return m >= kPackedRows && static_cast<double>(m) * share * share <= kPackedShare * tol;
+    // Whether kernel values, or products with them, may be wrong by so much. f is off by about e |a| then,
+    // which adds sum_A (e |a|)^2 / (2 D_i) to the gap: at most m (e / D)^2 of D |a|^2 / 2, and so of the
+    // objective.
+    bool is_little(double error, Index m, const OdmLoss& loss, double tol) const {
+        double squares = 0;  // of weights: m of them, if they are equal
+        for (Index i = 0; i < m; ++i) squares += std::pow(problem_.weights[order_[at(i)]], 2);
+        const double share = error / std::min(loss.low, loss.high);
+        return squares * share * share <= kLittle * tol;
     }
 
     // The matrix of the working set: a dense one where that is cheap, else null and `iterative_` brought up
@@ -560,7 +607,7 @@ class Newton {
             for (Index i = 0; i < problem_.n; ++i) {
                 const auto to = at(c * problem_.n + order_[at(i)]);
                 out.duals[to] = machine.y[at(i)] * machine.a[at(i)];
-                out.decision[to] = machine.f[at(i)] - machine.base_at(at(i));
+                out.decision[to] = machine.f[at(i)] - given_base(c, at(i));
             }
             out.objective.push_back(machine.objective);
             out.gap.push_back(machine.gap);
@@ -583,9 +630,11 @@ class Newton {
     std::vector<Index> order_;
     std::vector<Machine> machines_;
     double shift_ = 0;
-    double packing_error_ = HUGE_VAL;
-    double rung_ = 1;     // the ridge is so many times what was asked for, see `climb`
-    bool local_ = false;  // nearly all kernel values are zero, and rows stand among their neighbours
+    double packing_error_ = HUGE_VAL, sum_error_ = 0;
+    double rung_ = 1;         // the ridge is so many times what was asked for, see `climb`
+    bool wide_ = false;       // sums of this level are in double
+    bool corrected_ = false;  // f has been computed in double
+    bool local_ = false;      // nearly all kernel values are zero, and rows stand among their neighbours
     int total_iterations_ = 0, settling_ = 0;
     double products_ = 0;  // of conjugate gradients with the rows of the last level, in units of n^2 values
 };

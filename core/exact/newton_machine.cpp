@@ -120,7 +120,8 @@ double line_search(const Machine& machine, const Values& da, const Values& df, c
                             // At step 0 a coefficient that is zero has the slope of the side it is going to.
                             const double to = machine.y[i] * (machine.a[i] + step * da[i]),
                                          way = machine.y[i] * da[i];
-                            sum += way * loss.dual_slope(to == 0 ? 1e-300 * way : to, machine.s[i]);
+                            sum += way *
+                                   loss.dual_slope(to == 0 ? std::copysign(1e-300, way) : to, machine.s[i]);
                         }
                     return sum;
                 };

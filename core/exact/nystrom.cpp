@@ -4,15 +4,29 @@
 #include <cmath>
 #include <numeric>
 #include <stdexcept>
+#include <type_traits>
 
 #include "base/linalg.hpp"
 #include "base/parts.hpp"
 #include "base/random.hpp"
 #include "kernel/products.hpp"
+#include "simd/sums_of.hpp"
 
 namespace sodm {
 
 namespace {
+
+// These values as A, in `room` if they are of another type.
+template <class A, class T>
+const A* in_precision(const T* values, std::size_t count, Buffer<A>& room) {
+    if constexpr (std::is_same<A, T>::value) {
+        return values;
+    } else {
+        room.resize(count);
+        std::copy_n(values, count, room.data());
+        return room.data();
+    }
+}
 
 // Randomly pivoted Cholesky on the rows of a pool, `block` pivots at a time so that the work is matrix
 // products. Returns positions in the pool, in the order drawn.
@@ -113,8 +127,8 @@ std::vector<Index> draw_pivots(const KernelSource<T>& source, const std::vector<
 }  // namespace
 
 template <class T>
-void NystromFactor<T>::choose(const std::vector<Index>& rows, Index rank, Index pool_size,
-                              std::uint64_t seed) {
+void NystromFactor<T>::choose(const std::vector<Index>& rows, Index rank, Index pool_size, std::uint64_t seed,
+                              bool wide) {
     Random random(seed);
     std::vector<Index> pool = rows;
     if (static_cast<Index>(pool.size()) > pool_size) {
@@ -144,8 +158,14 @@ void NystromFactor<T>::choose(const std::vector<Index>& rows, Index rank, Index 
         if (cholesky(work.data(), rank_, threads_)) break;
     }
     invert_lower(work.data(), rank_, small.data(), threads_);
-    inverse_.resize(small.size());
-    for (std::size_t i = 0; i < small.size(); ++i) inverse_[i] = static_cast<T>(small[i]);
+    wide_ = wide;
+    if (wide) {
+        wide_inverse_.resize(small.size());
+        std::copy_n(small.data(), small.size(), wide_inverse_.data());
+    } else {
+        inverse_.resize(small.size());
+        for (std::size_t i = 0; i < small.size(); ++i) inverse_[i] = static_cast<T>(small[i]);
+    }
 }
 
 template <class T>
@@ -160,37 +180,53 @@ void NystromFactor<T>::set_rows(const std::vector<Index>& rows, Index keep) {
         factor_ = std::move(grown);
     }
     if (rank_ == 0) return;
-    const SimdOps<T>& ops = simd<T>();
-    std::vector<Workspace<T>> work(static_cast<std::size_t>(threads_.count()));
-    std::vector<Buffer<T>> values(static_cast<std::size_t>(threads_.count()));
+    if (wide_)
+        compute(rows, first, wide_inverse_);
+    else
+        compute(rows, first, inverse_);
+}
+
+// Tiles of F = L^-1 K_Z from `first` on, in the precision of L^-1.
+template <class T>
+template <class A>
+void NystromFactor<T>::compute(const std::vector<Index>& rows, Index first, const Buffer<A>& inverse) {
+    const SimdOps<A>& ops = simd<A>();
+    struct Scratch {
+        Workspace<T> workspace;
+        Buffer<T> kernel;
+        Buffer<A> converted, f;
+    };
+    std::vector<Scratch> scratch(static_cast<std::size_t>(threads_.count()));
     const Subset z{landmarks_.data(), rank_}, all{rows.data(), n_};
     threads_.run(static_cast<std::size_t>(tiles() - first), [&](std::size_t t, int worker) {
-        Workspace<T>& w = work[static_cast<std::size_t>(worker)];
-        Buffer<T>& k_z = values[static_cast<std::size_t>(worker)];
-        k_z.resize(static_cast<std::size_t>(rank_ * kTile));
+        Scratch& s = scratch[static_cast<std::size_t>(worker)];
+        s.kernel.resize(static_cast<std::size_t>(rank_ * kTile));
         const Index tile_number = first + static_cast<Index>(t);
         const int width = static_cast<int>(std::min<Index>(kTile, n_ - tile_number * kTile));
         const int lanes = lanes_for<T>(width), chunk = source_.row_chunk();
         {
             const typename KernelSource<T>::Timed timed(source_);
-            source_.load_columns(all, tile_number * kTile, width, w);
+            source_.load_columns(all, tile_number * kTile, width, s.workspace);
             for (Index r = 0; r < rank_; r += chunk)
-                source_.tile(z, r, static_cast<int>(std::min<Index>(chunk, rank_ - r)), w,
-                             k_z.data() + r * kTile);
+                source_.tile(z, r, static_cast<int>(std::min<Index>(chunk, rank_ - r)), s.workspace,
+                             s.kernel.data() + r * kTile);
         }
-        T* out = factor_.data() + tile_number * rank_ * kTile;
-        std::fill(out, out + rank_ * kTile, T(0));
-        // F = L^-1 K_Z; L^-1 is lower triangular, so row r needs the first r + 1 values only.
+        const A* values = in_precision(s.kernel.data(), s.kernel.size(), s.converted);
+        s.f.assign(s.kernel.size(), A(0));
+        // L^-1 is lower triangular, so row r needs the first r + 1 values only.
         constexpr Index kRows = 48;
-        for (int p = 0; p < lanes; p += kPanel<T>)
+        for (int p = 0; p < lanes; p += kPanel<A>)
             for (Index r = 0; r < rank_; r += kRows) {
                 const int count = static_cast<int>(std::min(kRows, rank_ - r));
                 const int depth = static_cast<int>(std::min(rank_, r + kRows));
-                ops.pair_dense(Pairing::product, inverse_.data() + r * rank_, rank_, 1, count, depth,
-                               k_z.data() + p, kTile, out + r * kTile + p, kTile, false);
+                ops.pair_dense(Pairing::product, inverse.data() + r * rank_, rank_, 1, count, depth,
+                               values + p, kTile, s.f.data() + r * kTile + p, kTile, false);
             }
+        T* out = factor_.data() + tile_number * rank_ * kTile;
         for (Index r = 0; r < rank_; ++r)
-            for (int c = width; c < kTile; ++c) out[r * kTile + c] = T(0);
+            for (int c = 0; c < kTile; ++c)
+                out[r * kTile + c] =
+                    c < width ? static_cast<T>(s.f[static_cast<std::size_t>(r * kTile + c)]) : T(0);
     });
 }
 
@@ -265,15 +301,16 @@ void NystromPreconditioner<T>::invert_blocks() {
 }
 
 // Adds F S F' to the sum, for tiles of F (rank x kTile each) and a scale for each of their columns: a panel
-// of the sum's columns per task, lower triangle only.
+// of the sum's columns per task, lower triangle only. A tile is summed as A.
 template <class T>
+template <class A>
 void NystromPreconditioner<T>::add_products(const T* tiles, Index count, const double* scales) {
     const Index rank = factor_.rank();
-    const SimdOps<T>& ops = simd<T>();
-    constexpr int W = kPanel<T>;
+    const SimdOps<A>& ops = simd<A>();
+    constexpr int W = kPanel<A>;
     const auto panels = static_cast<std::size_t>((rank + W - 1) / W);
     struct Scratch {
-        Buffer<T> panel, sum;
+        Buffer<A> converted, panel, sum;
         Buffer<double> total;
     };
     std::vector<Scratch> scratch(static_cast<std::size_t>(threads_.count()));
@@ -285,15 +322,16 @@ void NystromPreconditioner<T>::add_products(const T* tiles, Index count, const d
         s.sum.resize(static_cast<std::size_t>(rows * W));
         s.total.assign(static_cast<std::size_t>(rows * W), 0.0);
         for (Index t = 0; t < count; ++t) {
-            const T* f = tiles + t * rank * kTile;
+            const A* f = in_precision(tiles + (t * rank + c0) * kTile, static_cast<std::size_t>(rows * kTile),
+                                      s.converted);
             for (int k = 0; k < kTile; ++k) {
-                const T scale = static_cast<T>(scales[t * kTile + k]);
+                const A scale = static_cast<A>(scales[t * kTile + k]);
                 for (int c = 0; c < W; ++c)
                     s.panel[static_cast<std::size_t>(k * W + c)] =
-                        c < width ? scale * f[(c0 + c) * kTile + k] : T(0);
+                        c < width ? scale * f[c * kTile + k] : A(0);
             }
-            ops.pair_dense(Pairing::product, f + c0 * kTile, kTile, 1, rows, kTile, s.panel.data(), W,
-                           s.sum.data(), W, false);
+            ops.pair_dense(Pairing::product, f, kTile, 1, rows, kTile, s.panel.data(), W, s.sum.data(), W,
+                           false);
             for (std::size_t i = 0; i < static_cast<std::size_t>(rows * W); ++i)
                 s.total[i] += static_cast<double>(s.sum[i]);
         }
@@ -302,6 +340,14 @@ void NystromPreconditioner<T>::add_products(const T* tiles, Index count, const d
                 sum_[static_cast<std::size_t>((c0 + r) * rank + c0 + c)] +=
                     s.total[static_cast<std::size_t>(r * W + c)];
     });
+}
+
+template <class T>
+void NystromPreconditioner<T>::add_products(const T* tiles, Index count, const double* scales) {
+    if (factor_.wide())
+        add_products<double>(tiles, count, scales);
+    else
+        add_products<T>(tiles, count, scales);
 }
 
 template <class T>
@@ -365,33 +411,42 @@ void NystromPreconditioner<T>::set(const double* inverse_d) {
 
 template <class T>
 void NystromPreconditioner<T>::apply(const double* r, double* out) {
+    if (factor_.wide())
+        apply_as<double>(r, out);
+    else
+        apply_as<T>(r, out);
+}
+
+template <class T>
+template <class A>
+void NystromPreconditioner<T>::apply_as(const double* r, double* out) {
     const Index n = factor_.size(), rank = factor_.rank(), tiles = factor_.tiles();
-    const SimdOps<T>& ops = simd<T>();
+    const SumsOf<T, A> ops;
     // v = G V' r, or F D^-1 r; groups of tiles summed in order
     constexpr Index kGroup = 16;
     const Index groups = (tiles + kGroup - 1) / kGroup;
     std::vector<double> parts(static_cast<std::size_t>(groups * rank), 0.0);
-    Buffer<T> turned(blocks() ? static_cast<std::size_t>(tiles * kTile) : 0);  // V' r
+    Buffer<A> turned(blocks() ? static_cast<std::size_t>(tiles * kTile) : 0);  // V' r
     threads_.run(static_cast<std::size_t>(groups), [&](std::size_t g, int) {
-        std::vector<T> sum(static_cast<std::size_t>(rank));
-        alignas(64) T b[kTile];
+        std::vector<A> sum(static_cast<std::size_t>(rank));
+        alignas(64) A b[kTile];
         double* part = parts.data() + static_cast<Index>(g) * rank;
         for (Index t = static_cast<Index>(g) * kGroup;
              t < std::min(tiles, (static_cast<Index>(g) + 1) * kGroup); ++t) {
             for (Index k = 0; k < kTile; ++k) {
                 const Index i = t * kTile + k;
                 const double scale = blocks() ? 1.0 : inverse_d_[static_cast<std::size_t>(i)];
-                b[k] = i < n ? static_cast<T>(scale * r[i]) : T(0);
+                b[k] = i < n ? static_cast<A>(scale * r[i]) : A(0);
             }
-            const T* from = b;
+            const A* from = b;
             if (blocks()) {
-                T* into = turned.data() + t * kTile;
-                std::fill(into, into + kTile, T(0));
+                A* into = turned.data() + t * kTile;
+                std::fill(into, into + kTile, A(0));
                 ops.add_rows(inverse_u_.data() + static_cast<std::size_t>(t) * kTileValues, kTile, kTile,
                              kTile, b, into);
                 from = into;
             }
-            std::fill(sum.begin(), sum.end(), T(0));
+            std::fill(sum.begin(), sum.end(), A(0));
             ops.add_columns(g_tile(t), kTile, static_cast<int>(rank), kTile, from, sum.data());
             for (Index k = 0; k < rank; ++k) part[k] += static_cast<double>(sum[static_cast<std::size_t>(k)]);
         }
@@ -401,15 +456,15 @@ void NystromPreconditioner<T>::apply(const double* r, double* out) {
         for (Index k = 0; k < rank; ++k)
             v[static_cast<std::size_t>(k)] += parts[static_cast<std::size_t>(g * rank + k)];
     cholesky_solve(small_.data(), rank, v.data());
-    std::vector<T> w(static_cast<std::size_t>(rank));
+    std::vector<A> w(static_cast<std::size_t>(rank));
     for (Index k = 0; k < rank; ++k)
-        w[static_cast<std::size_t>(k)] = static_cast<T>(v[static_cast<std::size_t>(k)]);
+        w[static_cast<std::size_t>(k)] = static_cast<A>(v[static_cast<std::size_t>(k)]);
     threads_.run(static_cast<std::size_t>(groups), [&](std::size_t g, int) {
-        alignas(64) T y[kTile], back[kTile];
+        alignas(64) A y[kTile], back[kTile];
         for (Index t = static_cast<Index>(g) * kGroup;
              t < std::min(tiles, (static_cast<Index>(g) + 1) * kGroup); ++t) {
             const Index count = std::min<Index>(kTile, n - t * kTile);
-            std::fill(y, y + kTile, T(0));
+            std::fill(y, y + kTile, A(0));
             ops.add_rows(g_tile(t), kTile, static_cast<int>(rank), kTile, w.data(), y);
             if (!blocks()) {
                 for (Index k = 0; k < count; ++k) {
@@ -419,7 +474,7 @@ void NystromPreconditioner<T>::apply(const double* r, double* out) {
                 continue;
             }
             for (Index k = 0; k < kTile; ++k) y[k] = turned[static_cast<std::size_t>(t * kTile + k)] - y[k];
-            std::fill(back, back + kTile, T(0));
+            std::fill(back, back + kTile, A(0));
             ops.add_columns(inverse_u_.data() + static_cast<std::size_t>(t) * kTileValues, kTile, kTile,
                             kTile, y, back);
             for (Index k = 0; k < count; ++k) out[t * kTile + k] = static_cast<double>(back[k]);

@@ -18,25 +18,32 @@ class NystromFactor {
     NystromFactor(const KernelSource<T>& source, Threads& threads) : source_(source), threads_(threads) {}
 
     // Draws at most `rank` landmarks among `rows` (searching in at most `pool` of them) and factors K on
-    // them.
-    void choose(const std::vector<Index>& rows, Index rank, Index pool, std::uint64_t seed);
+    // them. `wide`: F is computed in double, and rounded when it is there. Its sums cancel to a thousandth of
+    // what is summed, and beside a small ridge what rounding adds to F'F, row by row, is no small matter.
+    void choose(const std::vector<Index>& rows, Index rank, Index pool, std::uint64_t seed, bool wide);
     // Computes F at these rows, which replace the rows before; `keep` of them, at the front, are there
     // already.
     void set_rows(const std::vector<Index>& rows, Index keep);
 
     Index rank() const { return rank_; }
     Index size() const { return n_; }
+    bool wide() const { return wide_; }
     Index tiles() const { return (n_ + kTile - 1) / kTile; }
     const T* tile(Index t) const { return factor_.data() + t * rank_ * kTile; }
     const std::vector<Index>& landmarks() const { return landmarks_; }
 
   private:
+    template <class A>
+    void compute(const std::vector<Index>& rows, Index first, const Buffer<A>& inverse);
+
     const KernelSource<T>& source_;
     Threads& threads_;
     std::vector<Index> landmarks_;
-    Buffer<T> inverse_;  // L^-1, rank x rank
+    Buffer<T> inverse_;  // L^-1, rank x rank; or
+    Buffer<double> wide_inverse_;
     Buffer<T> factor_;
     Index rank_ = 0, n_ = 0;
+    bool wide_ = false;
 };
 
 // What the factor leaves over of the Gram matrix among the points of one tile: K_BB - F_B'F_B, kTile x kTile.
@@ -63,7 +70,11 @@ class NystromPreconditioner {
     bool blocks() const { return !residuals_.empty(); }
     void invert_blocks();
     bool update(const std::vector<double>& inverse_d);
+    template <class A>
     void add_products(const T* tiles, Index count, const double* scales);
+    void add_products(const T* tiles, Index count, const double* scales);
+    template <class A>
+    void apply_as(const double* r, double* out);
     bool factor_sum(double jitter);
     const T* g_tile(Index t) const {  // of G, or of F where D is diagonal
         return blocks() ? scaled_.data() + t * factor_.rank() * kTile : factor_.tile(t);

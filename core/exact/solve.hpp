@@ -35,6 +35,8 @@ struct Problem {
     // the optimality conditions assign to it (the lift).
     const double* start_decision = nullptr;
     bool maybe_indefinite = false;  // the kernel may not be positive semidefinite
+    // The same kernel in double, where `source` is in single precision; made when it is asked for.
+    std::function<const KernelSource<double>&()> exact;
 };
 
 struct Progress {

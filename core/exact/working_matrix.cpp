@@ -31,6 +31,8 @@ constexpr Index kLeastProducts = 8;
 // Of more rows than this a factor takes seconds, and steps on which rows still come and go by the hundred
 // need a new one each: there the step itself must have taken so many.
 constexpr Index kDear = 8000;
+// Where no more than this share has come and gone since the last step, the next ones will do with the factor.
+constexpr Index kSettled = 32;
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
@@ -109,23 +111,25 @@ void DenseMatrix<T>::relax(Machine& machine, const OdmLoss& loss, double shift, 
 // ----------------------------------------------------------------------------------------- IterativeMatrix
 
 template <class T>
-void IterativeMatrix<T>::begin_level(bool packed) {
+void IterativeMatrix<T>::begin_level(bool packed, bool wide) {
     packed_ = packed;
+    wide_ = wide;
     was_hard_ |= factors();
     own_.clear();
 }
 
 template <class T>
 void IterativeMatrix<T>::assign(const std::vector<Index>& rows) {
-    gram_.assign(rows, packed_);
+    gram_.assign(rows, packed_, wide_);
     const Index rank = rank_for(gram_.size());
-    factor_.choose(gram_.rows(), local_ ? std::min(rank, kLocalRank) : rank, kPool, seed_);
+    factor_.choose(gram_.rows(), local_ ? std::min(rank, kLocalRank) : rank, kPool, seed_, wide_);
     factor_.set_rows(gram_.rows(), 0);
     residuals_.clear();
     for (Own& own : own_) {
         own.nystrom.reset();
         own.factor.reset();
         own.singular = false;
+        own.active.clear();
     }
     take_residuals();
 }
@@ -252,13 +256,27 @@ typename IterativeMatrix<T>::Own& IterativeMatrix<T>::own(const Run& run) {
     return own_[run.step->number];
 }
 
+// How many rows have come and gone since the machine's last system.
+template <class T>
+Index IterativeMatrix<T>::Own::follow(const Values& d) {
+    active.resize(d.size(), 0);  // rows that were appended are new
+    Index changed = 0;
+    for (std::size_t i = 0; i < d.size(); ++i) {
+        changed += (active[i] != 0) != (d[i] > 0);
+        active[i] = d[i] > 0;
+    }
+    return changed;
+}
+
 // The preconditioner that a machine begins with: Nystrom, or where that has been too weak a factor.
 template <class T>
 void IterativeMatrix<T>::precondition(Run& run) {
-    const Own& mine = own(run);
+    Own& mine = own(run);
+    const Index changed = mine.follow(run.d);
     const bool may_factor = can_factor(gram_.size()) && !mine.singular;
     const Index active = std::count_if(run.d.begin(), run.d.end(), [](double d) { return d > 0; });
-    const bool dear = active > kDear && !(mine.factor && mine.factor->suits(gram_, run.d.data()));
+    const bool dear = active > kDear && changed * kSettled > active &&
+                      !(mine.factor && mine.factor->suits(gram_, run.d.data()));
     if (may_factor && mine.hard && !dear) return factor(run);
     use_nystrom(run);
     if (!may_factor) return;

@@ -69,8 +69,8 @@ class IterativeMatrix : public WorkingMatrix {
     // what the rows of a tile are to each other, and few landmarks.
     void use_neighbours(bool local) { local_ = local; }
     // What has been seen of the machines' systems is of fewer rows, and may not hold any more. Kernel values
-    // of this level may be packed.
-    void begin_level(bool packed);
+    // of this level may be packed; `wide`: products are summed in double.
+    void begin_level(bool packed, bool wide);
     // Starts over with these rows, or adds them at the end.
     void assign(const std::vector<Index>& rows);
     void append(const std::vector<Index>& rows);
@@ -107,9 +107,11 @@ class IterativeMatrix : public WorkingMatrix {
     struct Own {  // what is kept for a machine from step to step
         std::unique_ptr<NystromPreconditioner<T>> nystrom;
         std::unique_ptr<ActiveFactor<T>> factor;
-        int products = 0;       // that conjugate gradients took with Nystrom
-        bool hard = false;      // which was too many: systems are factored
-        bool singular = false;  // which rounding does not allow on these rows
+        int products = 0;          // that conjugate gradients took with Nystrom
+        bool hard = false;         // which was too many: systems are factored
+        bool singular = false;     // which rounding does not allow on these rows
+        std::vector<char> active;  // rows of the last system
+        Index follow(const Values& d);
     };
     void take_residuals();
     void start_products(const std::vector<Step*>& steps, double shift);
@@ -121,7 +123,7 @@ class IterativeMatrix : public WorkingMatrix {
     void multiply(const std::vector<const Values*>& x, const std::vector<char>& wanted,
                   std::vector<Values>& y);
 
-    bool maybe_indefinite_, local_ = false, was_hard_ = false, packed_ = false;
+    bool maybe_indefinite_, local_ = false, was_hard_ = false, packed_ = false, wide_ = false;
     Threads& threads_;
     const KernelSource<T>& source_;
     std::size_t of_cache_;  // bytes that factors may take of it

@@ -29,7 +29,8 @@ GramMatrix<T>::GramMatrix(const KernelSource<T>& source, std::size_t cache_bytes
 }
 
 template <class T>
-void GramMatrix<T>::assign(const std::vector<Index>& rows, bool packed) {
+void GramMatrix<T>::assign(const std::vector<Index>& rows, bool packed, bool wide) {
+    wide_ = wide;
     rows_.clear();
     plan_ = nullptr;
     tiles_.clear();
@@ -203,24 +204,34 @@ TileValues<T> GramMatrix<T>::as_kept(Index j, Index i, Workspace<T>& work) const
 
 template <class T>
 void GramMatrix<T>::apply(const double* x, int n_vectors, double* y, const char* wanted) {
+    if (wide_)
+        apply_as<double>(x, n_vectors, y, wanted);
+    else
+        apply_as<T>(x, n_vectors, y, wanted);
+}
+
+// Tiles are summed as A, and their sums in double.
+template <class T>
+template <class A>
+void GramMatrix<T>::apply_as(const double* x, int n_vectors, double* y, const char* wanted) {
     const Index n = size(), tiles = tile_rows(), padded = tiles * kTile;
-    const TileProducts<T> products(packing_, source_.far_value());
-    Buffer<T> xt(static_cast<std::size_t>(padded * n_vectors));
+    const TileProducts<T, A> products(packing_, source_.far_value());
+    Buffer<A> xt(static_cast<std::size_t>(padded * n_vectors));
     std::vector<double> tile_sums(at(tiles * n_vectors), 0.0);
     std::vector<char> filled(at(tiles * n_vectors), 0);  // tiles of x that are not all zero
     in_parts(&threads_, tiles, kTilesOfPart, [&](Index first, Index last) {
         for (int v = 0; v < n_vectors; ++v)
             for (Index t = first; t < last; ++t) {
                 const double* from = x + v * n + t * kTile;
-                T* to = xt.data() + v * padded + t * kTile;
+                A* to = xt.data() + v * padded + t * kTile;
                 double sum = 0;
                 bool any = false;
                 for (int r = 0; r < height(t); ++r) {
-                    to[r] = static_cast<T>(from[r]);
+                    to[r] = static_cast<A>(from[r]);
                     sum += from[r];
                     any |= from[r] != 0;
                 }
-                std::fill(to + height(t), to + kTile, T(0));
+                std::fill(to + height(t), to + kTile, A(0));
                 tile_sums[at(v * tiles + t)] = sum;
                 filled[at(v * tiles + t)] = any;
             }
@@ -241,7 +252,7 @@ void GramMatrix<T>::apply(const double* x, int n_vectors, double* y, const char*
         Workspace<T>& w = work[static_cast<std::size_t>(worker)];
         auto& sum = sums[s];
         sum.assign(static_cast<std::size_t>(padded * n_vectors), 0.0);
-        alignas(64) T from_rows[kTile], from_columns[kTile];
+        alignas(64) A from_rows[kTile], from_columns[kTile];
         for (Index i = static_cast<Index>(s); i < tiles; i += strips) {
             threads_.check(worker);
             TileRow& row = tiles_[at(i)];
@@ -287,7 +298,7 @@ void GramMatrix<T>::apply(const double* x, int n_vectors, double* y, const char*
                     continue;
                 }
                 for (int v = 0; v < n_vectors; ++v) {
-                    const T *xj = xt.data() + v * padded + j * kTile,
+                    const A *xj = xt.data() + v * padded + j * kTile,
                             *xi = xt.data() + v * padded + i * kTile;
                     double *sj = sum.data() + v * padded + j * kTile,
                            *si = sum.data() + v * padded + i * kTile;

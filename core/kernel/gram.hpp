@@ -27,8 +27,9 @@ class GramMatrix {
   public:
     GramMatrix(const KernelSource<T>& source, std::size_t cache_bytes, Threads& threads);
 
-    // Forgets everything and starts over with these rows; packed, if the source's values allow it.
-    void assign(const std::vector<Index>& rows, bool packed = false);
+    // Forgets everything and starts over with these rows; packed, if the source's values allow it. `wide`:
+    // products are summed in double, whatever the precision of the values.
+    void assign(const std::vector<Index>& rows, bool packed = false, bool wide = false);
     // Adds rows at the end; what is stored stays.
     void append(const std::vector<Index>& rows);
 
@@ -58,6 +59,8 @@ class GramMatrix {
     void relax(double* f, const BlockStep& solve);
 
   private:
+    template <class A>
+    void apply_as(const double* x, int n_vectors, double* y, const char* wanted);
     static constexpr std::size_t kTileValues = static_cast<std::size_t>(kTile) * kTile;
     class Pass;       // of block coordinate steps
     struct PassPlan;  // its tasks, which all passes over the same rows have in common
@@ -102,7 +105,8 @@ class GramMatrix {
     Packing<T> packing_;
     TilePool<T> pool_;
     TilePool<std::uint16_t> packed_pool_;
-    Index stored_ = 0;                      // tile rows 0..stored_-1 are kept
+    Index stored_ = 0;  // tile rows 0..stored_-1 are kept
+    bool wide_ = false;
     double scale_ = 0;                      // largest k(x, x)
     std::shared_ptr<const PassPlan> plan_;  // once there was a pass over these rows
 };

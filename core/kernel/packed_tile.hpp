@@ -10,6 +10,7 @@
 #include "base/parallel.hpp"
 #include "kernel/kernel_source.hpp"
 #include "kernel/tile_extent.hpp"
+#include "simd/sums_of.hpp"
 
 namespace sodm {
 
@@ -55,12 +56,13 @@ struct TileValues {
     }
 };
 
-// Products with tiles of either kind. Values beyond the extent of a tile are `far`, the base of packed ones.
-template <class T>
+// Products with tiles of either kind, summed as A. Values beyond the extent of a tile are `far`, the base of
+// packed ones.
+template <class T, class A = T>
 class TileProducts {
   public:
     TileProducts(const Packing<T>& packing, double far)
-        : packing_(packing), far_(static_cast<T>(far)), ops_(simd<T>()) {}
+        : packing_(packing), far_(static_cast<T>(far)), ops_(simd<T>()), packed_(simd<A>()) {}
 
     // The first rows x columns values of `tile`, packed into `out`; nothing if they are not in range.
     TileValues<T> pack(const T* tile, int rows, int columns, std::uint16_t* out) const {
@@ -88,41 +90,42 @@ class TileProducts {
     }
 
     // out[c] = sum_r a[r] k(r, c)
-    void over_rows(const TileValues<T>& tile, int rows, int lanes, const T* a, T* out) const {
+    void over_rows(const TileValues<T>& tile, int rows, int lanes, const A* a, A* out) const {
         const TileExtent& in = tile.extent;
-        std::fill(out, out + lanes, T(0));
+        std::fill(out, out + lanes, A(0));
         if (tile.whole)
-            ops_.add_rows(first(tile.whole, in), kTile, in.rows(), in.columns(), a + in.first_row,
-                          out + in.first_column);
+            whole_.add_rows(first(tile.whole, in), kTile, in.rows(), in.columns(), a + in.first_row,
+                            out + in.first_column);
         else
-            ops_.add_packed_rows(first(tile.packed, in), kTile, in.rows(), in.columns(), a + in.first_row,
-                                 out + in.first_column);
+            packed_.add_packed_rows(first(tile.packed, in), kTile, in.rows(), in.columns(), a + in.first_row,
+                                    out + in.first_column);
         finish_rows(tile, rows, lanes, a, out);
     }
     // out[r] = sum_c k(r, c) b[c]
-    void over_columns(const TileValues<T>& tile, int rows, int lanes, const T* b, T* out) const {
+    void over_columns(const TileValues<T>& tile, int rows, int lanes, const A* b, A* out) const {
         const TileExtent& in = tile.extent;
-        std::fill(out, out + rows, T(0));
+        std::fill(out, out + rows, A(0));
         if (tile.whole)
-            ops_.add_columns(first(tile.whole, in), kTile, in.rows(), in.columns(), b + in.first_column,
-                             out + in.first_row);
+            whole_.add_columns(first(tile.whole, in), kTile, in.rows(), in.columns(), b + in.first_column,
+                               out + in.first_row);
         else
-            ops_.add_packed_columns(first(tile.packed, in), kTile, in.rows(), in.columns(),
-                                    b + in.first_column, out + in.first_row);
+            packed_.add_packed_columns(first(tile.packed, in), kTile, in.rows(), in.columns(),
+                                       b + in.first_column, out + in.first_row);
         finish_columns(tile, rows, lanes, b, out);
     }
     // Both at once: each value is read from memory one time only.
-    void over_both(const TileValues<T>& tile, int rows, int lanes, const T* a, T* by_rows, const T* b,
-                   T* by_columns) const {
+    void over_both(const TileValues<T>& tile, int rows, int lanes, const A* a, A* by_rows, const A* b,
+                   A* by_columns) const {
         const TileExtent& in = tile.extent;
-        std::fill(by_rows, by_rows + lanes, T(0));
-        std::fill(by_columns, by_columns + rows, T(0));
+        std::fill(by_rows, by_rows + lanes, A(0));
+        std::fill(by_columns, by_columns + rows, A(0));
         if (tile.whole)
-            ops_.add_both(first(tile.whole, in), kTile, in.rows(), in.columns(), a + in.first_row,
-                          by_rows + in.first_column, b + in.first_column, by_columns + in.first_row);
+            whole_.add_both(first(tile.whole, in), kTile, in.rows(), in.columns(), a + in.first_row,
+                            by_rows + in.first_column, b + in.first_column, by_columns + in.first_row);
         else
-            ops_.add_packed_both(first(tile.packed, in), kTile, in.rows(), in.columns(), a + in.first_row,
-                                 by_rows + in.first_column, b + in.first_column, by_columns + in.first_row);
+            packed_.add_packed_both(first(tile.packed, in), kTile, in.rows(), in.columns(), a + in.first_row,
+                                    by_rows + in.first_column, b + in.first_column,
+                                    by_columns + in.first_row);
         finish_rows(tile, rows, lanes, a, by_rows);
         finish_columns(tile, rows, lanes, b, by_columns);
     }
@@ -132,14 +135,14 @@ class TileProducts {
     static V* first(V* values, const TileExtent& in) {
         return values + in.first_row * kTile + in.first_column;
     }
-    void finish_rows(const TileValues<T>& tile, int rows, int lanes, const T* a, T* out) const {
+    void finish_rows(const TileValues<T>& tile, int rows, int lanes, const A* a, A* out) const {
         const TileExtent& in = tile.extent;
         if (tile.whole)
             add_far(out, lanes, in.first_column, in.end_column, a, rows, in.first_row, in.end_row);
         else
             unpack(out, lanes, a, rows);
     }
-    void finish_columns(const TileValues<T>& tile, int rows, int lanes, const T* b, T* out) const {
+    void finish_columns(const TileValues<T>& tile, int rows, int lanes, const A* b, A* out) const {
         const TileExtent& in = tile.extent;
         if (tile.whole)
             add_far(out, rows, in.first_row, in.end_row, b, lanes, in.first_column, in.end_column);
@@ -148,24 +151,26 @@ class TileProducts {
     }
 
     // What values beyond the extent add: all weights to sums outside, weights outside to sums inside.
-    void add_far(T* sums, int n, int first, int end, const T* weights, int count, int first_weight,
+    void add_far(A* sums, int n, int first, int end, const A* weights, int count, int first_weight,
                  int end_weight) const {
         if (far_ == 0 || (end - first == n && end_weight - first_weight == count)) return;
-        const T beside = std::accumulate(weights, weights + first_weight, T(0)) +
-                         std::accumulate(weights + end_weight, weights + count, T(0));
-        const T all = beside + std::accumulate(weights + first_weight, weights + end_weight, T(0));
+        const A beside = std::accumulate(weights, weights + first_weight, A(0)) +
+                         std::accumulate(weights + end_weight, weights + count, A(0));
+        const A all = beside + std::accumulate(weights + first_weight, weights + end_weight, A(0));
         for (int k = 0; k < n; ++k) sums[k] += far_ * (k >= first && k < end ? beside : all);
     }
     // From sums of w c^2 to sums of w (base + step c^2).
-    void unpack(T* sums, int n, const T* weights, int count) const {
-        const T level =
-            packing_.base == 0 ? T(0) : packing_.base * std::accumulate(weights, weights + count, T(0));
+    void unpack(A* sums, int n, const A* weights, int count) const {
+        const A level =
+            packing_.base == 0 ? A(0) : packing_.base * std::accumulate(weights, weights + count, A(0));
         for (int k = 0; k < n; ++k) sums[k] = level + packing_.step * sums[k];
     }
 
     Packing<T> packing_;
     T far_;
     const SimdOps<T>& ops_;
+    SumsOf<T, A> whole_;
+    const SimdOps<A>& packed_;
 };
 
 }  // namespace sodm

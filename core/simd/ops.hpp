@@ -66,6 +66,12 @@ struct SimdOps {
     void (*add_packed_both)(const std::uint16_t* tile, std::ptrdiff_t ld, int rows, int lanes, const T* a,
                             T* y, const T* b, T* z);
 
+    // The same three with a tile of floats, where T are doubles: sums keep the digits that floats would lose.
+    void (*add_float_rows)(const float* tile, std::ptrdiff_t ld, int rows, int lanes, const T* a, T* y);
+    void (*add_float_columns)(const float* tile, std::ptrdiff_t ld, int rows, int lanes, const T* b, T* z);
+    void (*add_float_both)(const float* tile, std::ptrdiff_t ld, int rows, int lanes, const T* a, T* y,
+                           const T* b, T* z);
+
     // out[r][c] = root of (tile[r][c] - base) / step, rounded; false if that is no number of two bytes
     // somewhere.
     bool (*pack)(const T* tile, std::ptrdiff_t ld, int rows, int columns, T base, T inverse_step,

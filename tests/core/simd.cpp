@@ -8,6 +8,7 @@
 #include "kernel/packed_tile.hpp"
 #include "points.hpp"
 #include "simd/ops.hpp"
+#include "simd/sums_of.hpp"
 
 using namespace sodm;
 using namespace sodm::test;
@@ -87,16 +88,18 @@ void sparse_pairs(const std::string& set) {
     }
 }
 
-template <class T>
+// Tiles of T, summed as A.
+template <class T, class A>
 void tile_products(const std::string& set) {
+    const SumsOf<T, A> sums;
     for (int rows : {1, 2, 3, 4, 5, 47, 48})
         for (int lanes = kPanel<T>; lanes <= 128; lanes += kPanel<T>) {
             const int ld = 130;
             const auto tile = random_values<T>(static_cast<std::size_t>(rows * ld), 6);
-            const auto a = random_values<T>(static_cast<std::size_t>(rows), 7);
-            const auto b = random_values<T>(static_cast<std::size_t>(lanes), 8);
-            auto y = random_values<T>(static_cast<std::size_t>(lanes), 9), y2 = y;
-            auto z = random_values<T>(static_cast<std::size_t>(rows), 10), z2 = z;
+            const auto a = random_values<A>(static_cast<std::size_t>(rows), 7);
+            const auto b = random_values<A>(static_cast<std::size_t>(lanes), 8);
+            auto y = random_values<A>(static_cast<std::size_t>(lanes), 9), y2 = y;
+            auto z = random_values<A>(static_cast<std::size_t>(rows), 10), z2 = z;
             std::vector<double> ye(y.begin(), y.end()), ze(z.begin(), z.end());
             for (int r = 0; r < rows; ++r)
                 for (int c = 0; c < lanes; ++c) {
@@ -104,18 +107,22 @@ void tile_products(const std::string& set) {
                     ye[at(c)] += a[at(r)] * k;
                     ze[at(r)] += k * b[at(c)];
                 }
-            simd<T>().add_rows(tile.data(), ld, rows, lanes, a.data(), y.data());
-            simd<T>().add_columns(tile.data(), ld, rows, lanes, b.data(), z.data());
-            simd<T>().add_both(tile.data(), ld, rows, lanes, a.data(), y2.data(), b.data(), z2.data());
+            sums.add_rows(tile.data(), ld, rows, lanes, a.data(), y.data());
+            sums.add_columns(tile.data(), ld, rows, lanes, b.data(), z.data());
+            sums.add_both(tile.data(), ld, rows, lanes, a.data(), y2.data(), b.data(), z2.data());
             for (int c = 0; c < lanes; ++c) {
-                CHECK_NEAR(y[at(c)], ye[at(c)], tolerance<T>(), set);
-                CHECK_NEAR(y2[at(c)], ye[at(c)], tolerance<T>(), set);
+                CHECK_NEAR(y[at(c)], ye[at(c)], tolerance<A>(), set);
+                CHECK_NEAR(y2[at(c)], ye[at(c)], tolerance<A>(), set);
             }
             for (int r = 0; r < rows; ++r) {
-                CHECK_NEAR(z[at(r)], ze[at(r)], tolerance<T>(), set);
-                CHECK_NEAR(z2[at(r)], ze[at(r)], tolerance<T>(), set);
+                CHECK_NEAR(z[at(r)], ze[at(r)], tolerance<A>(), set);
+                CHECK_NEAR(z2[at(r)], ze[at(r)], tolerance<A>(), set);
             }
         }
+}
+
+template <class T>
+void scaled_rows(const std::string& set) {
     for (std::ptrdiff_t n : {0, 1, 7, 100}) {
         const auto x = random_values<T>(at(n), 11);
         auto y = random_values<double>(at(n), 12);
@@ -276,8 +283,11 @@ int main() {
         dense_pairs<double>(set);
         sparse_pairs<float>(set);
         sparse_pairs<double>(set);
-        tile_products<float>(set);
-        tile_products<double>(set);
+        tile_products<float, float>(set);
+        tile_products<float, double>(set);
+        scaled_rows<float>(set);
+        tile_products<double, double>(set);
+        scaled_rows<double>(set);
         packed_tiles<float>(set);
         packed_tiles<double>(set);
         tile_extents<float>(set);

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sodm.problem.evaluator import KernelEvaluator
+from sodm.problem.evaluator import KernelEvaluator, Source
 from sodm.problem.losses import Loss, TargetLoss
 from sodm.problem.row_types import Rows
 from sodm.solvers.certificate import Certifier
@@ -118,6 +118,9 @@ def _certified_once(
         evaluator = evaluator.in_double()
         source = evaluator.source(rows)
     options |= {"tol": HEADROOM * tol, "n_threads": evaluator.n_threads}
+    exact = InDouble(evaluator, rows)
+    if evaluator.precision == "single" and (evaluator.kernel.compiled or evaluator.precomputed):
+        options["exact"] = exact
     result = solve(source, signs, weights, loss, **options)
     certifier = Certifier(evaluator, rounding, rows, signs, weights, loss, options.get("offset"))
     # Of a kernel that is not positive semidefinite a neighbour was solved, k + shift I; what is said is said
@@ -132,5 +135,19 @@ def _certified_once(
         gap=certificate.gap,
         violation=certificate.violation,
         converged=result.converged if result.ridge_shift > 0 else met,
-        precision=evaluator.precision,
+        precision="double" if exact.asked else evaluator.precision,
     )
+
+
+@dataclass
+class InDouble:
+    """Gives the source in double to a solver that asks. Sums of what it finds are none for single precision."""
+
+    evaluator: KernelEvaluator
+    rows: Rows
+    asked: bool = False
+
+    def __call__(self) -> Source:
+        """Make it."""
+        self.asked = True
+        return self.evaluator.in_double().source(self.rows)

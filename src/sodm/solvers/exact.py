@@ -66,6 +66,7 @@ def solve(
     violation: float | None = None,
     aim: float | None = None,
     offset: np.ndarray | None = None,
+    exact: Callable[[], Source] | None = None,
 ) -> SolveResult:
     """Solve one machine per row of `signs`, all on the same kernel values.
 
@@ -102,6 +103,9 @@ def solve(
         What is added to the margins, ``y f(x) + offset``. A dead zone around c instead of 1 is the offset
         1 - c; a function f0 that f is to correct is the offset y f0(x); targets t are y = 1 and 1 - t
         (`TargetLoss`). The result's decision is f alone.
+    exact : callable, optional
+        Gives the source in double, if `source` is in single precision. Newton asks for it beside a small
+        ridge, and corrects its f by it.
 
     Returns
     -------
@@ -128,5 +132,6 @@ def solve(
         doubles(start),
         doubles(start_decision),
         doubles(offset),
+        exact,
     )
     return SolveResult.of_core(result, np.shape(signs))
