@@ -141,7 +141,7 @@ def _certified_once(
 
 @dataclass
 class InDouble:
-    """Gives the source in double to a solver that asks. Sums of what it finds are none for single precision."""
+    """Gives the source in double to a solver that asks; what it finds is to be summed in double, too."""
 
     evaluator: KernelEvaluator
     rows: Rows
