@@ -638,6 +638,7 @@ def test_what_cannot_be_searched_with_is_told_so(given: Any, fit: Any, message: 
         ODMClassifierCV(**given).fit(X, y, **fit)
 
 
+@pytest.mark.slow
 def test_a_scalable_machine_of_several_classes_is_searched_in_pairs() -> None:
     """Where it finds regions, which take each class against the rest, lam grows with the classes, and
     probabilities are calibrated on decisions of that kind."""

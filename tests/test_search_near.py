@@ -96,6 +96,7 @@ def test_who_says_what_is_tried_is_not_overruled(given: dict[str, Any]) -> None:
 
 
 @pytest.mark.usefixtures("small")
+@pytest.mark.slow
 def test_regions_of_several_classes_are_tried_against_the_rest() -> None:
     cuts = (-0.3, 0.3)
     (X, y), (X_test, y_test) = borders(6000, cuts=cuts), borders(2000, 1, cuts)
