@@ -58,8 +58,8 @@ BLOCK = 2000  # rows that follow each other and stay together where a split must
 RIDGES = (0.0173, 0.06, 0.2, 0.6)  # that cross-validation has to choose from
 
 
-def load(name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """X, y and the rows to be decided; at most 20,000 of those."""
+def load(name: str, split: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """X, y and the rows to be decided; at most 20,000 of those. `split` numbers the random ones."""
     if name == "fashion-mnist":
         return data.fashion_mnist()
     if name == "shells":
@@ -76,7 +76,7 @@ def load(name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         y = np.where(y == 2, 1, -1)
     if kind == "official":  # the first 49,990 rows are the training part
         return X[:49_990], y[:49_990], X[49_990:], y[49_990:]
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(split)
     if kind == "blocks":  # no neighbour leaks
         block = np.arange(len(y)) // BLOCK
         test = np.isin(block, rng.permutation(block[-1] + 1)[: int(0.2 * (block[-1] + 1))])
@@ -166,6 +166,22 @@ def fit(
         "stop": getattr(machine, "stop_reason_", ""),
         "regions": getattr(machine, "history_", [{}])[-1].get("n_partitions"),
     }
+
+
+def split_by_split(name: str, splits: int) -> dict[str, list[float]]:
+    """Accuracy of two scales and of the exact machine on the same rows, for several random splits."""
+    import warnings
+
+    import sodm
+
+    warnings.simplefilter("ignore")
+    found: dict[str, list[float]] = {"two scales": [], "exact": []}
+    for split in range(splits):
+        X, y, X_test, y_test = load(name, split)
+        own = settings(name, len(y))
+        for side, machine in (("two scales", sodm.SODMClassifier), ("exact", sodm.ODMClassifier)):
+            found[side].append(float(machine(**own).fit(X, y).score(X_test, y_test)))
+    return found
 
 
 def _onedal(gamma: float) -> Any:

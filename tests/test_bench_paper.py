@@ -442,6 +442,7 @@ def test_interrupt_ends_the_run_and_says_how_to_go_on(tmp_path):
     assert "Traceback" not in err
 
 
+@pytest.mark.slow
 def test_wrong_names_on_the_command_line(tmp_path):
     done = subprocess.run(
         [SODM, "bench", "paper", "--sets", "mnist", "--out", tmp_path], capture_output=True, text=True

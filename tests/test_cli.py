@@ -189,6 +189,7 @@ def test_convert_every_way(files: Path, tmp_path: Path) -> None:
     assert "would run code" in run("convert", tmp_path / "m.pkl", tmp_path / "x.sodm", code=1).stderr
 
 
+@pytest.mark.slow
 def test_tune_prints_a_table_and_a_command_that_works(files: Path, tmp_path: Path) -> None:
     done = run("tune", files / "iris.csv")
     assert "validation accuracy" in done.stdout

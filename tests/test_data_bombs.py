@@ -177,6 +177,7 @@ def test_columns_of_far_more_rows_than_values(tmp_path: Path) -> None:
     assert "its rows come to more than 64 MiB" in told["said"] and told["grew"] < 16
 
 
+@pytest.mark.slow
 def test_a_cache_never_expands(tmp_path: Path) -> None:
     path, kept = tmp_path / "data.libsvm", tmp_path / ("data.libsvm" + SUFFIX)
     path.write_text("1 1:1\n")

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from typing import Any
 
 import pytest
 from interrupts import PROMISED, interrupted
@@ -15,39 +16,44 @@ ROWS = "X = rng.random(({rows}, {columns}), dtype=np.float32); "
 CLASSES = "y = rng.integers(0, {classes}, {rows}); "
 NUMBERS = "y = rng.standard_normal({rows}); "
 HARD = "lam=1e9, gamma=0.3, tol=1e-9, max_iter=10**6"
+
+
+def slow(machine: str, rows: int, classes: int) -> Any:
+    return pytest.param(machine, rows, classes, marks=pytest.mark.slow)
+
+
+# A process for each takes seconds: of every way one is tried by `make test`, the others are slow tests.
 CLASSIFIERS = [
     ("ODMClassifier({hard}, cache_size=50)", 60_000, 2),
-    ("ODMClassifier({hard}, cache_size=50, solver='newton', precision='double')", 60_000, 2),
-    ("ODMClassifier({hard}, cache_size=50, loss='hinge')", 60_000, 2),
-    ("ODMClassifier({hard}, cache_size=2, solver='dcd')", 60_000, 2),
+    slow("ODMClassifier({hard}, cache_size=50, solver='newton', precision='double')", 60_000, 2),
+    slow("ODMClassifier({hard}, cache_size=50, loss='hinge')", 60_000, 2),
+    slow("ODMClassifier({hard}, cache_size=2, solver='dcd')", 60_000, 2),
     ("ODMClassifier(lam=1e9, gamma=300.0, tol=1e-9, max_iter=10**6)", 60_000, 2),  # a narrow kernel
-    ("ODMClassifier({hard}, solver='dcd', n_jobs=3)", 6000, 3),
-    ("ODMClassifier({hard}, solver='dcd', n_jobs=1)", 6000, 26),
-    ("ODMClassifier({hard}, solver='dcd', n_jobs=2)", 6000, 26),
+    slow("ODMClassifier({hard}, solver='dcd', n_jobs=3)", 6000, 3),
+    slow("ODMClassifier({hard}, solver='dcd', n_jobs=1)", 6000, 26),
+    slow("ODMClassifier({hard}, solver='dcd', n_jobs=2)", 6000, 26),
     ("ODMClassifier({hard}, solver='dcd', n_jobs=8)", 6000, 26),
-    ("ODMClassifier({hard}, n_jobs=8)", 6000, 26),
+    slow("ODMClassifier({hard}, n_jobs=8)", 6000, 26),
     ("ODMClassifier({hard})", 60_000, 3),  # pairs that are solved one by one
-    ("ODMClassifier({hard}, multi_class='ovr')", 60_000, 10),
+    slow("ODMClassifier({hard}, multi_class='ovr')", 60_000, 10),
     ("SODMClassifier({hard}, n_partitions=6, n_jobs=2)", 60_000, 2),
-    ("SODMClassifier({hard}, n_partitions=6, n_jobs=8, local_solver='dcd')", 36_000, 3),
+    slow("SODMClassifier({hard}, n_partitions=6, n_jobs=8, local_solver='dcd')", 36_000, 3),
     ("SODMClassifier({hard}, regions=40)", 200_000, 2),
     ("ODMClassifierCV()", 20_000, 26),
     ("LinearODMClassifier(lam=1e9, tol=1e-15, max_iter=10**6, solver='dcd')", 60_000, 5),
-    ("LinearODMClassifier(lam=1e9, tol=1e-15, epochs=10**6, solver='svrg')", 2_000_000, 5),
+    slow("LinearODMClassifier(lam=1e9, tol=1e-15, epochs=10**6, solver='svrg')", 2_000_000, 5),
 ]
 REGRESSORS = [
     ("ODMRegressor({hard})", 60_000, 20),  # one system of all rows
-    ("ODMRegressor({hard}, epsilon=0.01)", 40_000, 20),
-    ("ODMRegressor({hard}, epsilon=0.01, solver='dcd')", 20_000, 20),
-    ("SODMRegressor({hard}, epsilon=0.01)", 200_000, 20),
-    ("ODMRegressorCV()", 60_000, 20),
+    slow("ODMRegressor({hard}, epsilon=0.01)", 40_000, 20),
+    slow("ODMRegressor({hard}, epsilon=0.01, solver='dcd')", 20_000, 20),
+    slow("SODMRegressor({hard}, epsilon=0.01)", 200_000, 20),
+    slow("ODMRegressorCV()", 60_000, 20),
     ("LinearODMRegressor(lam=1e9, tol=1e-15, max_iter=10**6, epsilon=0.1)", 3_000, 6_000),
 ]
 
 
-@pytest.mark.parametrize(
-    ("machine", "rows", "classes"), CLASSIFIERS, ids=[f"{m}-{c}" for m, _, c in CLASSIFIERS]
-)
+@pytest.mark.parametrize(("machine", "rows", "classes"), CLASSIFIERS)
 def test_ctrl_c_ends_a_fit(machine: str, rows: int, classes: int) -> None:
     setup = (ROWS + CLASSES + f"machine = {machine}").format(
         rows=rows, columns=20, classes=classes, hard=HARD
@@ -55,7 +61,7 @@ def test_ctrl_c_ends_a_fit(machine: str, rows: int, classes: int) -> None:
     interrupted(setup)
 
 
-@pytest.mark.parametrize(("machine", "rows", "columns"), REGRESSORS, ids=[m for m, _, _ in REGRESSORS])
+@pytest.mark.parametrize(("machine", "rows", "columns"), REGRESSORS)
 def test_so_do_regressors(machine: str, rows: int, columns: int) -> None:
     interrupted((ROWS + NUMBERS + f"machine = {machine}").format(rows=rows, columns=columns, hard=HARD))
 
@@ -93,10 +99,10 @@ thread.join()  # where the main thread is when Ctrl-C ends it
     "machine",
     [
         "ODMClassifier({hard}, cache_size=50, n_jobs=2)",
-        "ODMClassifier({hard}, cache_size=50, solver='dcd', n_jobs=3)",
-        "SODMClassifier({hard}, n_partitions=6, n_jobs=2)",
+        pytest.param("ODMClassifier({hard}, cache_size=50, solver='dcd', n_jobs=3)", marks=pytest.mark.slow),
+        pytest.param("SODMClassifier({hard}, n_partitions=6, n_jobs=2)", marks=pytest.mark.slow),
         "SODMClassifier({hard}, regions=10)",
-        "ODMRegressor({hard}, epsilon=0.01)",
+        pytest.param("ODMRegressor({hard}, epsilon=0.01)", marks=pytest.mark.slow),
     ],
 )
 def test_ctrl_c_that_ends_the_program_ends_fits_in_other_threads(machine: str) -> None:

@@ -36,6 +36,7 @@ def test_descent_comes_first_where_neighbours_decide(
     assert f"{method}: " in printed.out + printed.err
 
 
+@pytest.mark.slow
 def test_a_descent_that_does_not_end_leaves_the_rest_to_newton() -> None:
     # Rows in pairs that are nearly one and contradict each other: sweeps would take for ever.
     X, y = friedman(4100)

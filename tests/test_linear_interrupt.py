@@ -22,10 +22,10 @@ WIDE, MANY = (3_000, 6_000, 600), (3_000, 6_000, 2_000)  # a sweep for so many c
         pytest.param({"n_jobs": 1}, (20_000, 900, 70), marks=pytest.mark.slow),
         ({"n_jobs": 3}, (20_000, 900, 70)),
         pytest.param({"n_jobs": 1, "lam": 1e9}, WIDE, marks=pytest.mark.slow),  # products with the rows
-        ({"n_jobs": 3, "lam": 1e9}, WIDE),
+        pytest.param({"n_jobs": 3, "lam": 1e9}, WIDE, marks=pytest.mark.slow),
         ({"solver": "dcd", "lam": 1e9}, MANY),
         pytest.param({"loss": "hinge", "lam": 1e9}, MANY, marks=pytest.mark.slow),
-        ({"solver": "svrg"}, MANY),
+        pytest.param({"solver": "svrg"}, MANY, marks=pytest.mark.slow),
         pytest.param({"solver": "dsvrg", "n_partitions": 2, "n_landmarks": 5}, WIDE, marks=pytest.mark.slow),
         # every row is a centre
         pytest.param({"solver": "csvrg", "radius": 60.0}, (6_000, 4_000, 2), marks=pytest.mark.slow),

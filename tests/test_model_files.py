@@ -299,6 +299,7 @@ def test_every_cut_is_refused(tmp_path: Path, whole: bytes) -> None:
         refused(tmp_path, whole[:cut])
 
 
+@pytest.mark.slow
 def test_every_flipped_byte_is_refused_or_harmless(tmp_path: Path, whole: bytes) -> None:
     path = tmp_path / "bad.sodm"
     path.write_bytes(whole)

@@ -22,6 +22,7 @@ plt = pytest.importorskip("matplotlib.pyplot")
 
 @pytest.fixture(autouse=True)
 def close_figures():
+    plt.close("all")  # of other tests
     yield
     plt.close("all")
 

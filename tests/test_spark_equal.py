@@ -89,6 +89,7 @@ def test_linear_with_many_partitions_adds_up_on_the_executors(spark):
     assert np.allclose(model.to_sklearn().coef_, here.coef_, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_three_classes_weights_and_class_weights(spark):
     X, y = data()
     y[X[:, 2] > 0.5] = 2.0

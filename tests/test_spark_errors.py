@@ -150,6 +150,7 @@ def test_memory_that_runs_out_is_told_with_what_to_change(spark):
         estimator(kernel=on_executors(greedy)).fit(small(spark))
 
 
+@pytest.mark.slow
 def test_a_part_that_does_not_fit_is_refused_with_the_number_that_does(spark, monkeypatch):
     from sodm.spark.cluster import COPIES, USABLE, Cluster
 

@@ -139,6 +139,7 @@ print(said.hexdigest())
 """
 
 
+@pytest.mark.slow
 def test_the_threads_of_blas_change_no_bit() -> None:
     """BLAS adds long vectors up by as many threads as a machine has cores."""
     said = set()
