@@ -211,7 +211,7 @@ def test_the_surface_is_nearer_the_truth_than_scores_are() -> None:
     for seed in range(40):
         trials = trials_of(truth + np.random.default_rng(seed).normal(0, 0.01, (6, 6)))
         highest = int(np.argmax([t.score for t in trials]))
-        chosen = trials.index(choose(trials, 4.0**3))
+        chosen = trials.index(choose(trials, {0.6: 4.0**3}))
         lost.append([0.9 - truth.flat[highest], 0.9 - truth.flat[chosen]])
     by_score, by_surface = np.mean(lost, axis=0)
     assert by_surface < by_score / 2
@@ -222,9 +222,9 @@ def test_a_surface_of_few_settings_and_of_other_kinds() -> None:
     assert_allclose(surface(trials_of([[0.7, 0.8]], error=0.0)), [0.8, 0.8], atol=0.11)
     low, high = trials_of([[0.5, 0.5]], theta=0.3), trials_of([[0.8, 0.9]])
     assert_allclose(surface(low + high)[2:], surface(high))  # of another theta: no neighbours
-    assert choose(low + high, 1.0) is high[1]
+    assert choose(low + high, {0.3: 1.0, 0.6: 1.0}) is high[1]
     spoilt = trials_of([[0.7, 0.8, 0.9], [0.7, 0.8, -1e9]])  # as logarithms of a loss may be
-    assert choose(spoilt, 1.0) is spoilt[2]
+    assert choose(spoilt, {0.6: 1.0}) is spoilt[2]
 
 
 def test_what_is_far_below_the_best_is_not_chosen_whatever_the_surface() -> None:
@@ -232,11 +232,11 @@ def test_what_is_far_below_the_best_is_not_chosen_whatever_the_surface() -> None
     step = np.full((6, 8), 0.98)
     step[2:, 5:] = 1.0
     for error in (0.0, 1e-3):
-        assert choose(trials_of(step, error), 4.0**3).score == 1.0
+        assert choose(trials_of(step, error), {0.6: 4.0**3}).score == 1.0
 
 
 def test_the_search_goes_where_scores_rise(monkeypatch: pytest.MonkeyPatch) -> None:
-    grid = Grid(GAMMAS, LAMS, (0.6,), (True,), True, True)
+    grid = Grid(GAMMAS, {0.6: LAMS}, (True,), True, True)
     stage = Stage(np.arange(100), [], 1.0)
 
     def score(setting: Setting, top: tuple[float, float]) -> float:
@@ -351,6 +351,27 @@ def test_given_candidates_are_kept_to() -> None:
         ODMClassifierCV(lams=[1.0, -1.0]).fit(X, y)
     with pytest.raises(ValueError, match="gammas must have one value or more"):
         ODMClassifierCV(gammas=[]).fit(X, y)
+
+
+def test_margins_are_free_to_grow_where_classes_are_clear() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 20))
+    y = np.abs(X.sum(axis=1)) < 3
+    X = minmax_scale(X)
+    wide, narrow = (
+        ODMClassifierCV(thetas=thetas, random_state=0).fit(X[:2000], y[:2000]) for thetas in ("auto", [0.6])
+    )
+    assert wide.best_params_["theta"] == 0.9
+    assert wide.score(X[2000:], y[2000:]) > narrow.score(X[2000:], y[2000:]) + 0.02
+
+
+def test_candidates_for_lam_weigh_a_row_alike_whatever_theta() -> None:
+    X, y = noisy(300)
+    tried: dict[float, set[float]] = {}
+    for params in ODMClassifierCV(thetas=[0.0, 0.6], refit=False, cv=2).fit(X, y).cv_results_["params"]:
+        tried.setdefault(params["theta"], set()).add(params["lam"] / (1 - params["theta"]) ** 2)
+    coarse = [min(own) for own in tried.values()]
+    assert_allclose(coarse[0], coarse[1])
 
 
 @pytest.mark.parametrize("kernel", ["linear", "laplacian", "poly"])

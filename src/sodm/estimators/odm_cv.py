@@ -17,7 +17,7 @@ from sodm.estimators.search_base import KernelSearch, Stated, given
 from sodm.estimators.shared_parameters import SEARCH, SearchParameters, shows_all_parameters
 from sodm.estimators.sodm import SODMClassifier
 from sodm.estimators.weights import ClassWeight, class_weights
-from sodm.problem.losses import make_loss
+from sodm.problem.losses import Loss, make_loss
 from sodm.problem.row_types import MatrixLike, Rows
 from sodm.search.calibrate import Calibrator, first_is, fit_calibrator
 from sodm.search.classes import ClassTarget
@@ -31,6 +31,8 @@ from sodm.search.settings import Setting
 from sodm.search.stage import Stage
 from sodm.search.task import Array, Target
 
+# Of a narrow zone the upper end keeps margins from growing where classes are clear (docs/parameters.md).
+THETA = 0.9
 CERTAIN = 3e-3  # relative duality gap of a trial that probabilities are made of
 
 
@@ -55,7 +57,7 @@ class ODMClassifierCV(ClassifierMixin, KernelSearch):
         and beyond them.
     upsilon : float, default=0.5
     thetas : "auto" or sequence of floats, default="auto"
-        Candidates. "auto" is 0.6 alone, for theta does little that lam does not.
+        Candidates. "auto" is 0.9 alone: with it lam and gamma can do what a smaller theta could, and more.
     intercepts : "auto" or sequence of bools, default="auto"
         Candidates for `fit_intercept`. "auto" is True alone, False alone where there is a `class_weight`.
     loss : {"odm", "hinge"}, default="odm"
@@ -167,7 +169,7 @@ class ODMClassifierCV(ClassifierMixin, KernelSearch):
         scorer = self._scorer()
         score = None if scorer is None else score_of(scorer, X, y, classes, score_params)
         target = ClassTarget(codes, len(classes), own, pairs=True, score=score)
-        thetas = given("thetas", self.thetas, "in [0, 1)", lambda v: 0 <= v < 1) or (defaults.THETA,)
+        thetas = given("thetas", self.thetas, "in [0, 1)", lambda v: 0 <= v < 1) or (THETA,)
         intercepts: tuple[bool, ...] = (self.class_weight is None,)
         if isinstance(self.intercepts, str):
             check_choice("intercepts", self.intercepts, ("auto",))
@@ -175,10 +177,18 @@ class ODMClassifierCV(ClassifierMixin, KernelSearch):
             intercepts = tuple(dict.fromkeys(bool(v) for v in np.atleast_1d(self.intercepts)))
             if not intercepts:
                 raise ValueError("intercepts must have one value or more, or be 'auto'.")
-        lams = tuple(len(y) / 2 * k for k in LAMS)
-        grid = self._candidates(X, own, lams, thetas, intercepts)
+
+        def loss_of(theta: float, lam: float) -> Loss:
+            return make_loss(self.loss, lam, self.upsilon, theta)
+
+        # At the same lam / (1 - theta)^2 a row weighs the same: docs/parameters.md, "theta".
+        units = {
+            theta: loss_of(defaults.THETA, 1.0).scale(2.0) / loss_of(theta, 1.0).scale(1.0)
+            for theta in thetas
+        }
+        lams = {theta: tuple(len(y) * unit * k for k in LAMS) for theta, unit in units.items()}
         self.classes_ = classes
-        return Stated(target, codes, lambda theta, lam: make_loss(self.loss, lam, self.upsilon, theta), grid)
+        return Stated(target, codes, loss_of, self._candidates(X, own, lams, intercepts))
 
     def _check_classes(self, classes: NDArray[Any], weighted: bool) -> None:
         if len(classes) < 2:

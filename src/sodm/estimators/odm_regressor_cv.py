@@ -142,7 +142,7 @@ class ODMRegressorCV(RegressorMixin, KernelSearch):
         # What theta is to the search of classes, epsilon is here: the half-width of the zone without loss.
         epsilon = float(self.epsilon / unit.max())
         lams = tuple(len(y) * k for k in LAMS_OF_NUMBERS)
-        grid = self._candidates(X, weights, lams, (epsilon,), (False,))
+        grid = self._candidates(X, weights, {epsilon: lams}, (False,))
         return Stated(target, y, lambda width, lam: TargetLoss(lam, float(self.upsilon), width), grid)
 
     def _chosen(self, best: Setting) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
@@ -260,19 +260,19 @@ class KernelSearch(BaseEstimator):
         self,
         rows: Rows,
         weights: Array,
-        usual_lams: tuple[float, ...],
-        thetas: tuple[float, ...],
+        usual_lams: Mapping[float, tuple[float, ...]],
         intercepts: tuple[bool, ...],
     ) -> Grid:
-        """The grid, with gammas and lams checked; lams "auto" are the usual ones."""
+        """The grid, with gammas and lams checked; lams "auto" are the usual ones of each theta."""
         scaled = not callable(self.kernel) and self.kernel in ("rbf", "poly", "sigmoid", "laplacian")
         gammas: tuple[float, ...] = (1.0,)
         if scaled:
             base = resolve_gamma("scale", rows, weights)
             gammas = given("gammas", self.gammas, "> 0", lambda v: v > 0) or tuple(base * g for g in GAMMAS)
-        lams = given("lams", self.lams, "> 0", lambda v: v > 0) or usual_lams
+        lams = given("lams", self.lams, "> 0", lambda v: v > 0)
         free_gamma = scaled and isinstance(self.gammas, str)
-        return Grid(gammas, lams, thetas, intercepts, free_gamma, isinstance(self.lams, str))
+        of_theta = {theta: lams or usual for theta, usual in usual_lams.items()}
+        return Grid(gammas, of_theta, intercepts, free_gamma, isinstance(self.lams, str))
 
     def _scorer(self) -> Any:
         return None if self.scoring is None else get_scorer(self.scoring)

@@ -29,7 +29,7 @@ KEPT_BYTES = 64 << 20  # of raw decisions on held-out rows, kept beside the scor
 MATRIX_BYTES = 96 << 20
 
 AT_ONCE = 4  # lams of the coarse grid before the first look whether scores have turned
-EASY = 8.0  # lam over the rows, up to which a machine may be begun
+EASY = 50.0  # what a row weighs, lam / (rows (1 - theta)^2), up to which a machine may be begun
 
 
 def evaluate(
@@ -76,7 +76,7 @@ class _Waves:
 
     field: Field
     samples: Sequence[Sample]
-    easy: float  # lam at which machines may be begun
+    easy: float  # weight of the loss at which machines may be begun
     trial: Callable[[Sequence[Decided]], Trial]
     kept: dict[tuple[float, int], Shared] = dataclasses.field(default_factory=dict)
 
@@ -96,7 +96,7 @@ class _Waves:
             if key not in self.kept:
                 self.kept[key] = Shared.of(self.field, self.samples[key[1]], key[0])
         work = [(ladder, k) for ladder in ladders for k in samples]
-        rungs = [ladder.rungs(self.easy) for ladder, _ in work]
+        rungs = [ladder.rungs(self.easy / self._weight_of(ladder)) for ladder, _ in work]
         pieces = [ladder.next(count) for ladder, _ in work]
         shared = [self.kept[ladder.gamma, k] for ladder, k in work]
         tasks = [
@@ -112,6 +112,10 @@ class _Waves:
             of_samples = [next(found) for _ in samples]
             ladder.last = Solved.last_of(ladder.next(count), [own for own, _ in of_samples])
             ladder.found += [self.trial(parts) for parts in zip(*(own for _, own in of_samples), strict=True)]
+
+    def _weight_of(self, ladder: Ladder) -> float:
+        """Of the loss, for each unit of lam."""
+        return self.field.loss_of(ladder.theta, 1.0).scale(1.0)
 
 
 def _best(trials: Sequence[Trial]) -> Trial | None:

@@ -10,7 +10,7 @@ and by that the best of the last stage is carried to all rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import log2
 from time import perf_counter
@@ -76,13 +76,13 @@ def search(
             trials += here
             for _ in range(CLIMBS if number > 0 or len(stages) == 1 else 0):
                 # Beside the best so far: between the points of a coarse grid, or further the way it went.
-                best = choose(here, grid.usual_lam)
+                best = choose(here, grid.usual_lams)
                 more = untried(grid, best, here)
                 if not more:
                     break
                 new = evaluate(field, stage, more, number, known=known)
                 here, trials = here + new, trials + new
-            best = choose(here, grid.usual_lam)
+            best = choose(here, grid.usual_lams)
             centres.append((stage, centre(here, best)))
             path.append(record(stage, here, best, perf_counter() - began))
             report(line(path[-1], f"{path[-1]['rows']:,} rows"))
@@ -93,8 +93,8 @@ def search(
         return Outcome(_middle(grid), None, trials, EXPONENT, path, cut)
     exponent = measured_exponent(centres)
     share = stages[best.stage].share
-    lam = grid.nearest_lam(best.setting.lam * share ** (EXPONENT - exponent))
-    return Outcome(best.setting.with_lam(lam), best, trials, exponent, path, cut)
+    carried = best.setting.with_lam(best.setting.lam * share ** (EXPONENT - exponent))
+    return Outcome(grid.nearest_lam(carried), best, trials, exponent, path, cut)
 
 
 def untried(grid: Grid, best: Trial, here: Sequence[Trial]) -> list[Setting]:
@@ -103,13 +103,13 @@ def untried(grid: Grid, best: Trial, here: Sequence[Trial]) -> list[Setting]:
     return [setting for setting in grid.beside(best.setting) if setting not in tried]
 
 
-def choose(tried: Sequence[Trial], usual_lam: float) -> Trial:
+def choose(tried: Sequence[Trial], usual_lams: Mapping[float, float]) -> Trial:
     """The best of those whose score is a number, as the surface through all scores has it.
 
     A surface says little of settings that are far from the best: those within a standard error of the highest
     score may be chosen. Of settings that can hardly be told apart, the one of the smallest lam, down to the
-    usual one: where a small gamma with a large lam is as good as a larger gamma with a small one, the latter
-    is solved sooner.
+    usual one of its theta: where a small gamma with a large lam is as good as a larger gamma with a small
+    one, the latter is solved sooner.
     """
     trials = [trial for trial in tried if np.isfinite(trial.score)]
     if not trials:
@@ -117,9 +117,10 @@ def choose(tried: Sequence[Trial], usual_lam: float) -> Trial:
     judged = surface(trials)
     highest = max(trials, key=lambda trial: trial.score)
     near = [k for k, trial in enumerate(trials) if trial.score >= highest.score - highest.error]
-    best = max(near, key=lambda k: (judged[k], -trials[k].setting.lam))
+    lams = [trial.setting.lam / usual_lams[trial.setting.theta] for trial in trials]
+    best = max(near, key=lambda k: (judged[k], -lams[k]))
     even = [k for k in near if judged[k] >= judged[best] - EVEN * trials[best].error]
-    return trials[min(even, key=lambda k: (max(trials[k].setting.lam, usual_lam), -judged[k]))]
+    return trials[min(even, key=lambda k: (max(lams[k], 1.0), -judged[k]))]
 
 
 def centre(trials: Sequence[Trial], best: Trial) -> float:
@@ -146,7 +147,8 @@ def measured_exponent(centres: Sequence[tuple[Stage, float]]) -> float:
 def _middle(grid: Grid) -> Setting:
     """What to take where nothing could be tried."""
     gamma = grid.gammas[len(grid.gammas) // 2]
-    return Setting(gamma, grid.intercepts[0], grid.thetas[0], grid.usual_lam)
+    theta, lam = next(iter(grid.usual_lams.items()))
+    return Setting(gamma, grid.intercepts[0], theta, lam)
 
 
 def record(stage: Stage, trials: Sequence[Trial], best: Trial, seconds: float) -> dict[str, Any]:

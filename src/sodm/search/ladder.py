@@ -48,6 +48,10 @@ class Ladder:
         return self.settings[0].gamma
 
     @property
+    def theta(self) -> float:
+        return self.settings[0].theta
+
+    @property
     def _key(self) -> Setting:
         return self.settings[0].with_lam(0.0)
 

@@ -90,7 +90,7 @@ def look_near(
     factor = local.lam_factor
     trials = _Trials(
         replace(field, target=local.target),
-        replace(grid, lams=tuple(factor * lam for lam in grid.lams)),
+        replace(grid, lams={theta: tuple(factor * lam for lam in own) for theta, own in grid.lams.items()}),
         outcome.best.with_lam(factor * outcome.best.lam),
         len(stages),
     )
@@ -142,17 +142,18 @@ class _Trials:
         """Trials as far as they go, and the best of them."""
         here = self._first(stage)
         for _ in range(CLIMBS):
-            more = untried(self.grid, choose(here, self.grid.usual_lam), here)
+            more = untried(self.grid, choose(here, self.grid.usual_lams), here)
             if not more:
                 break
             here += evaluate(self.field, stage, more, self.number)
-        return here, choose(here, self.grid.usual_lam)
+        return here, choose(here, self.grid.usual_lams)
 
     def _first(self, stage: Stage) -> list[Trial]:
         chosen, spread = self.chosen, _spread(self.field.X, stage)
+        usual = self.grid.usual_lams[chosen.theta]
         settings = [replace(chosen, gamma=g * chosen.gamma, lam=chosen.lam / g) for g in (1.0, *FINER)]
         if spread > 0:
-            settings += [replace(chosen, gamma=k / spread, lam=self.grid.usual_lam) for k in SCALES]
+            settings += [replace(chosen, gamma=k / spread, lam=usual) for k in SCALES]
         return evaluate(self.field, stage, dict.fromkeys(settings), self.number)
 
 
