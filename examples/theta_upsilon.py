@@ -41,8 +41,8 @@ for name, lams in settings.items():
 # %%
 # Accuracy hardly moves. At the same steepness only the width counts: with theta = 0 every row is a
 # support vector, and as soon as the zone reaches up to the largest margins, widening it further
-# changes nothing at all. What theta does beyond that, `lam` can do as well. These moons are noisy; where
-# classes are clear, margins that are free to grow make a better machine, and theta = 0.9 is the better choice.
+# changes nothing at all. What theta does beyond that, `lam` can do as well. These moons are noisy;
+# where classes are clear, margins that are free to grow make a better machine: take theta = 0.9 there.
 
 fig, ax = plt.subplots(figsize=(6, 3.2), layout="constrained")
 for name, counts in support.items():
