@@ -12,7 +12,7 @@ import pytest
 from sodm import SODMClassifier
 from sodm.engines.base import Part
 from sodm.engines.threads import ThreadEngine
-from sodm.trees import region_checkpoint, two_scale
+from sodm.trees import region_checkpoint, trial, two_scale
 
 SETTINGS: dict[str, Any] = {"gamma": 100.0, "lam": 3e3, "random_state": 0, "n_jobs": 2}
 
@@ -53,6 +53,10 @@ def test_an_interrupted_fit_goes_on(
     classes: int, regions: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(two_scale, "SAVED_TOGETHER", 2)
+    if regions == "auto":  # the trial has them four times as large: 2,000 rows
+        for module in (trial, two_scale):
+            monkeypatch.setattr(module, "REGION_ROWS", 500)
+        monkeypatch.setattr(trial.Trial, "_still_learn", lambda *args: True)
     X, y = board(11_000 if regions == "auto" else 4000, 0, classes)
     whole = SODMClassifier(regions=regions, **SETTINGS).fit(X, y)
     before_regions = 1  # f0; or regions of the trial, where f0 is the machine of landmarks

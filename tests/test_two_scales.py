@@ -19,7 +19,7 @@ from sodm.problem.cells import BORDER, Cells, members_of
 from sodm.problem.evaluator import KernelEvaluator
 from sodm.problem.kernels import Kernel
 from sodm.problem.losses import OdmLoss
-from sodm.trees import local, trial
+from sodm.trees import local, trial, two_scale
 
 RNG = np.random.RandomState(0)
 
@@ -124,7 +124,9 @@ def test_the_trial_finds_regions_where_they_help_and_none_where_they_do_not() ->
 
 
 @pytest.mark.parametrize(
-    ("clear", "size", "looked_at"), [(-1e9, 2000, [4]), (1e9, 2000, [4, 1]), (1e9, 50, [6, 21])]
+    ("clear", "size", "looked_at"),
+    # Then regions of a fourth of the rows as well, the first of them first.
+    [(-1e9, 2000, [4, 4, 1, 1]), (1e9, 2000, [4, 1, 4, 1]), (1e9, 50, [6, 21, 6, 21])],
 )
 def test_the_trial_ends_with_the_first_regions_where_these_tell_enough(
     clear: float, size: int, looked_at: list[int], monkeypatch: pytest.MonkeyPatch
@@ -138,12 +140,31 @@ def test_the_trial_ends_with_the_first_regions_where_these_tell_enough(
     assert seen == looked_at and (size == 50 or machine.stop_reason_ == "regions")
 
 
+def test_regions_that_go_on_learning_get_more_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The parity of three signs among eight features: near rows alone do not tell enough."""
+    for module in (trial, two_scale):
+        monkeypatch.setattr(module, "REGION_ROWS", 600)
+    monkeypatch.setattr(trial, "PART_ROWS", 600)
+    rng = np.random.default_rng(0)
+    X = rng.random((16_000, 8))
+    y = (X[:, :3] > 0.5).sum(axis=1) % 2
+    train, test = slice(12_000), slice(12_000, None)
+    settings = {"gamma": 2.0, "lam": 1e5, "theta": 0.9, "random_state": 0}
+    larger = SODMClassifier(**settings).fit(X[train], y[train])
+    monkeypatch.setattr(trial, "STILL_LEARNS", 0.0)
+    usual = SODMClassifier(**settings).fit(X[train], y[train])
+    assert usual.stop_reason_ == larger.stop_reason_ == "regions"
+    assert 2.5 * larger.history_[0]["n_partitions"] < usual.history_[0]["n_partitions"]
+    assert larger.score(X[test], y[test]) > usual.score(X[test], y[test]) + 0.01
+
+
 @pytest.mark.parametrize("classes", [2, 3])
 def test_parts_say_the_same_of_held_out_rows_at_once_or_later(
     classes: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(trial, "CLEAR", 1e9)
     monkeypatch.setattr(trial, "REGION_ROWS", 400)
+    monkeypatch.setattr(trial.Trial, "_still_learn", lambda *args: False)
     judged: list[tuple[np.ndarray, np.ndarray]] = []
     gain = trial._gain
     monkeypatch.setattr(trial, "_gain", lambda *both: judged.append(both) or gain(*both))

@@ -1,7 +1,7 @@
 """The regions that are finished, in files of some regions each, and the machine that they correct.
 
-The cells follow from the rows and the seed, so they are found again; f0 is written down, as the trial before
-it need not be repeated then.
+The cells follow from the rows, the seed and their size, so they are found again; f0 and that size are written
+down, as the trial before need not be repeated then.
 """
 
 from __future__ import annotations
@@ -28,14 +28,19 @@ class RegionCheckpoint:
         self._folder, self._resume = Path(folder.path), folder.resume
         self._fit = FitIdentity.of(folder, problem, seed)
 
-    def base(self) -> tuple[NDArray[np.intp], NDArray[np.float64]] | None:
-        """Rows and coefficients of f0, if they were saved."""
+    def base(self) -> tuple[NDArray[np.intp], NDArray[np.float64], float] | None:
+        """Rows and coefficients of f0, and how many rows a region has, if they were saved."""
         found = self._read(BASE)
-        return None if found is None else (found[1]["rows"], found[1]["coefficients"])
+        if found is None:
+            return None
+        head, arrays = found
+        return arrays["rows"], arrays["coefficients"], head["region_rows"]
 
-    def save_base(self, rows: NDArray[np.intp], coefficients: NDArray[np.float64]) -> None:
-        """Write f0 down."""
-        self._file(BASE).write({}, {"rows": rows, "coefficients": coefficients})
+    def save_base(
+        self, rows: NDArray[np.intp], coefficients: NDArray[np.float64], region_rows: float
+    ) -> None:
+        """Write f0 and the size of regions down."""
+        self._file(BASE).write({"region_rows": region_rows}, {"rows": rows, "coefficients": coefficients})
 
     def results(self, first: int) -> dict[int, Arrays]:
         """The finished ones of the regions whose file begins with this one, by number."""

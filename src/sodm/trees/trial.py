@@ -10,6 +10,10 @@ either. Parts have problems of their own, with another ridge: against these righ
 
 Several classes stand each against the rest in a region, which has seen few of them, and in pairs in parts,
 where that is much the better machine.
+
+How large regions are is tried too. What four times the rows would gain cannot be looked at for less than it
+costs, but what regions have gained over those of a fourth of their rows can: where they go on learning by
+that much, they get four times the rows.
 """
 
 from __future__ import annotations
@@ -35,8 +39,7 @@ from sodm.trees.span import Span
 
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
-Tried = tuple[Index, Index]  # the rows of a region, and others that are held out of it
-Judge = Callable[[Array], Array]  # what f at the held-out rows costs, row by row
+Judge = Callable[[Array, Index], Array]  # what f at held-out rows costs, row by row, and which rows they are
 Look = Callable[[Cells], Array]  # `Cells.nearest` of all rows
 
 BASE_PARTS, BASE_ROWS = 4, 500  # of f0
@@ -55,6 +58,28 @@ WORTH_IT, CLEAR = 1.0, 3.0
 # 7.9), a9a (below -3), susy-subset (below 0), and 30,000 to 100,000 rows like SUSY's (-1.4 to 1.4, where
 # landmarks are better), when other sizes and parameters were known too: docs/regions.md.
 GAINS, NO_HOPE = 2.0, 0.0
+# Regions of REGION_ROWS become LARGER times as large where they make at most this share of the mistakes of
+# regions of a fourth of the rows, and clearly fewer. Settled on eleven sets, made and real: docs/regions.md.
+LARGER, STILL_LEARNS = 4, 0.9
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A region that is tried.
+
+    Attributes
+    ----------
+    rows : ndarray of int
+        What it is trained on.
+    held : ndarray of int
+        Others, of its inside, that are held out of it.
+    inner : Tried or None
+        The region of a fourth of its rows around the same row.
+    """
+
+    rows: Index
+    held: Index
+    inner: Tried | None = None
 
 
 @dataclass(frozen=True)
@@ -95,13 +120,13 @@ class Verdict:
 
     Attributes
     ----------
-    regions : bool
-        Whether regions are wanted.
+    region_rows : int or None
+        How many rows a region should have, about; None if regions are not wanted.
     w : ndarray or None
         The machine of landmarks, without the rows that were held out.
     """
 
-    regions: bool
+    region_rows: int | None
     w: Array | None = None
 
 
@@ -145,18 +170,45 @@ class Trial:
         which of some cells is the nearest of each row, and how near; without it the rows are asked."""
         regions = self._regions(look or self._look)
         self.held = _held(regions)
+        w = None
         if span is None:
-            return Verdict(self._beats_parts(regions))
-        w = span.start(self.held)
-        self.carried = span.landmarks, w
-        gain, _ = self._compare(regions, None, self._losses, NO_HOPE)
-        return Verdict(gain > GAINS, w)
+            better, f = self._against_parts(regions)
+        else:
+            w = span.start(self.held)
+            self.carried = span.landmarks, w
+            gain, f = self._compare(regions, None, self._losses, NO_HOPE)
+            better = gain > GAINS
+        if not better:
+            return Verdict(None, w)
+        return Verdict(LARGER * REGION_ROWS if self._still_learn(regions, f) else REGION_ROWS, w)
 
-    def _beats_parts(self, regions: Sequence[Tried]) -> bool:
-        """Whether the held-out rows are decided better than by the average of some parts."""
+    def _still_learn(self, regions: Sequence[Tried], f: Array) -> bool:
+        """Whether regions are so much better than those of a fourth of their rows that they should have more.
+        `f` is theirs at their held-out rows, as far as it is known."""
+        own = fewer = np.zeros(0)
+        first, seen = _first(regions), 0
+        for some in filter(None, (first, regions[len(first) :])):
+            rows = _held(some)
+            if f.shape[1] == seen:
+                f = np.hstack([f, np.add(*self._local(some))])
+            inner = [tried.inner for tried in some if tried.inner is not None]
+            if not inner:
+                return False
+            held = _held(inner)
+            at = seen + np.flatnonzero(np.isin(rows, held))
+            own = np.append(own, self._mistakes(f[:, at], held))
+            fewer = np.append(fewer, self._mistakes(np.add(*self._local(inner)), held))
+            if _gain(own, fewer) <= NO_HOPE:
+                return False
+            seen += len(rows)
+        return own.mean() <= STILL_LEARNS * fewer.mean() and _gain(own, fewer) > CLEAR
+
+    def _against_parts(self, regions: Sequence[Tried]) -> tuple[bool, Array]:
+        """Whether the held-out rows are decided better than by the average of some parts, and f of regions at
+        those that were looked at."""
         drawn, pairs = self._draw(PARTS, PART_ROWS), self.of_parts.pairs
         few, first = drawn[:FIRST_PARTS], _first(regions)
-        self._bring([*few, *map(np.concatenate, first)])
+        self._bring([*few, *_rows_of(first)])
         solved = self._solve_parts(few, _held(first))
         parts = _sum_of(solved)  # their f, as far as it was asked for
 
@@ -165,13 +217,14 @@ class Trial:
             rest = self.held[parts.shape[1] : count]
             if len(rest):
                 parts = np.hstack([parts, _sum_of(self._look_by_parts(few, solved, rest))])
-            return self._mistakes(parts / FIRST_PARTS, pairs)
+            return self._mistakes(parts / FIRST_PARTS, self.held[: parts.shape[1]], pairs)
 
-        gain, mistakes = self._compare(regions, others, self._mistakes, -CLEAR)
+        gain, f = self._compare(regions, others, self._mistakes, -CLEAR)
         if WORTH_IT < gain <= CLEAR:  # more of them are a better machine
             parts = parts + _sum_of(self._solve_parts(drawn[FIRST_PARTS:], self.held))
-            gain = _gain(mistakes, self._mistakes(parts / PARTS, pairs))
-        return gain > WORTH_IT
+            rows = self.held[: f.shape[1]]
+            gain = _gain(self._mistakes(f, rows), self._mistakes(parts / PARTS, rows, pairs))
+        return gain > WORTH_IT, f
 
     def _solve_parts(self, drawn: Sequence[Index], held: Index) -> list[Arrays]:
         """Their machines, with f at these rows."""
@@ -206,29 +259,29 @@ class Trial:
         judge: Judge,
         no_hope: float,
     ) -> tuple[float, Array]:
-        """How much better regions are than another machine, or than f0 alone, and what a judge says of them,
-        as it has said of the other at the first so many of the held-out rows; by the first regions if these
-        tell enough."""
+        """How much better regions are than another machine, or than f0 alone, by a judge who has looked at
+        the other at the first so many of the held-out rows; and f of regions there. Only the first regions
+        are looked at if these tell enough."""
         f0 = f = np.zeros((len(self.problem.signs), 0))
-        gain, own = 0.0, np.zeros(0)
-        first = _first(regions)
+        gain, first = 0.0, _first(regions)
         for some in filter(None, (first, regions[len(first) :])):
             smooth, corrections = self._local(some)
             f0, f = np.hstack([f0, smooth]), np.hstack([f, smooth + corrections])
-            own = judge(f)
-            gain = _gain(own, judge(f0) if others is None else others(len(own)))
+            rows = self.held[: f.shape[1]]
+            own = judge(f, rows)
+            gain = _gain(own, judge(f0, rows) if others is None else others(len(own)))
             if gain > CLEAR or gain <= no_hope:
                 break
-        return gain, own
+        return gain, f
 
     def _local(self, regions: Sequence[Tried]) -> tuple[Array, Array]:
         """f0 at the rows that these regions hold out, and what the regions add to it."""
-        self._bring([*map(np.concatenate, regions)])
+        self._bring([*_rows_of(regions)])
         told = {"cache_bytes": part_share(self.context.cache_bytes, len(regions))}
-        probes = [self._take(held) for _, held in regions]
+        probes = [self._take(tried.held) for tried in regions]
         tasks = [
-            self._part(rows, self.total, len(regions), probe=probe, **self.base.message, **told)
-            for (rows, _), probe in zip(regions, probes, strict=True)
+            self._part(tried.rows, self.total, len(regions), probe=probe, **self.base.message, **told)
+            for tried, probe in zip(regions, probes, strict=True)
         ]
         f0 = self.base.message["base_rows"], self.base.coefficients
         values = [decide(self.kernel, probe, *f0) for probe in probes]
@@ -258,7 +311,9 @@ class Trial:
         found = []
         for around, inside in neighbourhoods(table, REGION_ROWS):
             out = self.rng.choice(len(inside), max(1, len(inside) // HELD_OUT), replace=False)
-            found.append((np.sort(np.delete(around, out)), np.sort(inside[out])))
+            within = out[out < len(inside) // LARGER]
+            inner = _tried(around[: len(around) // LARGER], within) if len(within) else None
+            found.append(replace(_tried(around, out), inner=inner))
         return found
 
     def _draw(self, count: int, size: int) -> list[Index]:
@@ -284,14 +339,12 @@ class Trial:
             results = self.engine.map(task, parts, None, self.context.stop)
         return [result for result in results if result is not None]
 
-    def _losses(self, decision: Array) -> Array:
-        """The loss of each of the first held-out rows, its problems together."""
-        signs = self.problem.signs[:, self.held[: decision.shape[1]]]
-        return self.problem.loss.of_rows(signs * decision).sum(axis=0)
+    def _losses(self, decision: Array, rows: Index) -> Array:
+        """The loss of each of these rows, its problems together."""
+        return self.problem.loss.of_rows(self.problem.signs[:, rows] * decision).sum(axis=0)
 
-    def _mistakes(self, decision: Array, pairs: bool = False) -> Array:
-        """How wrong the first held-out rows are decided: the class, or the distance from the target."""
-        rows = self.held[: decision.shape[1]]
+    def _mistakes(self, decision: Array, rows: Index, pairs: bool = False) -> Array:
+        """How wrong these rows are decided: the class, or the distance from the target."""
         if self.problem.offset is not None:
             return np.mean((decision - (1 - self.problem.offset[:, rows])) ** 2, axis=0)
         return (classes_of(decision, pairs) != self.problem.codes[rows]).astype(np.float64)
@@ -303,7 +356,17 @@ def _table(problem: Problem) -> Table:
 
 def _held(regions: Sequence[Tried]) -> Index:
     """The rows that these hold out."""
-    return np.concatenate([held for _, held in regions])
+    return np.concatenate([tried.held for tried in regions])
+
+
+def _rows_of(regions: Sequence[Tried]) -> list[Index]:
+    """All rows of each, those held out as well."""
+    return [np.concatenate([tried.rows, tried.held]) for tried in regions]
+
+
+def _tried(rows: Index, out: Index) -> Tried:
+    """These rows without some, by their places, which are held out."""
+    return Tried(np.sort(np.delete(rows, out)), np.sort(rows[out]))
 
 
 def _sum_of(results: Sequence[Arrays]) -> Array:

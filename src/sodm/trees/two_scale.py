@@ -11,13 +11,14 @@ machine is f0 plus what the region says; on a border two regions are blended.
 
 Whether that is better is tried first, on some regions with rows held out, see `sodm.trees.trial`: better than
 the machine of landmarks where the kernel is so smooth that few of them carry it (`sodm.trees.landmarks`),
-else better than the average of parts (Algorithm 1).
+else better than the average of parts (Algorithm 1). How large regions should be is tried too.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -87,6 +88,14 @@ class TwoScale:
         return _Training(self, problem, context).run()
 
 
+@dataclass(frozen=True)
+class _Correction:
+    """f0, and how many rows a region that corrects it has, about."""
+
+    base: Base
+    region_rows: float
+
+
 class _Training:
     """One run."""
 
@@ -102,8 +111,10 @@ class _Training:
         self.n, self.total = len(problem.weights), float(problem.weights.sum())
         self.began = time.monotonic()
         self.rng = np.random.RandomState(context.seed)
-        self.sample = sample_for(self.n, self._region_rows, self.rng)
-        self.divided: tuple[FoundCells, NDArray[np.integer]] | None = None  # and the cells of each row
+        self.usual_rows = REGION_ROWS if machine.regions is None else self.n / machine.regions
+        self.sample = sample_for(self.n, self.usual_rows, self.rng)
+        # Cells of regions of the usual size, and those of each row.
+        self.divided: tuple[FoundCells, NDArray[np.integer]] | None = None
         self.deadline = None if context.time_limit is None else self.began + context.time_limit
         self.engine = context.engine or ThreadEngine(context.n_threads, context.cache_bytes)
         self.checkpoint = None
@@ -130,20 +141,23 @@ class _Training:
             began = time.perf_counter()
             choice = self._choose(ahead if here else None, seconds)
             seconds.pilot = time.perf_counter() - began - seconds.partition
-            if isinstance(choice, Base):
+            if isinstance(choice, _Correction):
                 return self._correct(choice, ahead, seconds)
         if choice is None:  # parts that look like the whole do as well or better
             return self.tree.train(self.given, self._what_is_left())
         span, w = choice
         return span.train(w, self._what_is_left().time_limit, seconds, self.began)
 
-    def _correct(self, base: Base, ahead: Ahead[FoundCells], seconds: Seconds) -> Trained:
+    def _correct(self, choice: _Correction, ahead: Ahead[FoundCells], seconds: Seconds) -> Trained:
         """f0, corrected by regions."""
-        began = time.perf_counter()
-        if self.divided is None:
-            found = ahead.begun.result() if ahead.begun else self._cells()(lambda: False)
-            self.divided = found, self._homes(found)
-        found, homes = self.divided
+        began, base = time.perf_counter(), choice.base
+        usual = choice.region_rows == self.usual_rows
+        if usual and self.divided is not None:
+            found, homes = self.divided
+        else:
+            begun = ahead.begun if usual else None
+            found = begun.result() if begun else self._cells(choice.region_rows)(lambda: False)
+            homes = self._homes(found)
         groups = members_of(homes)
         seconds.partition += time.perf_counter() - began
         members = [rows for _, rows in groups]
@@ -155,10 +169,10 @@ class _Training:
         seconds.engine = self.engine.overhead - lost
         return self._trained(cells, members, base, results, seconds)
 
-    def _cells(self) -> Callable[[Callable[[], bool]], FoundCells]:
-        """What finds the cells; its rows are at hand."""
+    def _cells(self, region_rows: float) -> Callable[[Callable[[], bool]], FoundCells]:
+        """What finds cells of so many rows, the same whatever was found before; its rows are at hand."""
         rows, threads = self.problem.rows[self.sample], self.context.threads_here
-        return partial(find_cells, rows, self.n, self._region_rows, self.rng, threads)
+        return partial(find_cells, rows, self.n, region_rows, deepcopy(self.rng), threads)
 
     def _homes(self, found: FoundCells) -> NDArray[np.integer]:
         """The cells of each row; where all regions are solved in one go, rows are sent there meanwhile."""
@@ -169,7 +183,7 @@ class _Training:
     def _divide_and_look(self, seconds: Seconds, around: Cells) -> Array:
         """`Cells.nearest` of all rows, which are sent to the cells of regions in the same pass."""
         began, threads = time.perf_counter(), self.context.n_threads
-        found = self._cells()(lambda: False)
+        found = self._cells(self.usual_rows)(lambda: False)
         look = partial(around.nearest, n_threads=threads)
         homes, table = self.engine.homes_and(look, found.cells, found.sizes, threads)
         self.divided = found, homes
@@ -181,19 +195,17 @@ class _Training:
         """Whether all regions are solved together."""
         return self.checkpoint is None and self.deadline is None
 
-    @property
-    def _region_rows(self) -> float:
-        """How many rows a region has, about."""
-        return REGION_ROWS if self.machine.regions is None else self.n / self.machine.regions
-
-    def _choose(self, ahead: Ahead[FoundCells] | None, seconds: Seconds) -> Base | tuple[Span, Array] | None:
-        """f0 of regions, or what is better: landmarks with w to start from, or None for Algorithm 1.
+    def _choose(
+        self, ahead: Ahead[FoundCells] | None, seconds: Seconds
+    ) -> _Correction | tuple[Span, Array] | None:
+        """f0 and its regions, or what is better: landmarks with w to start from, or None for Algorithm 1.
 
         Rows elsewhere may be divided among cells on this occasion, or the cells begun to be found.
         """
         saved = self.checkpoint.base() if self.checkpoint else None
         if saved is not None:
-            return Base.of(self.problem, *saved)
+            rows, coefficients, region_rows = saved
+            return _Correction(Base.of(self.problem, rows, coefficients), region_rows)
         trial = Trial(self.problem, self.given, self.context, self.engine, self.solver)
         span, look = None, None
         if self.machine.regions is None:
@@ -203,14 +215,16 @@ class _Training:
             if self.machine.regions is None and self._in_one_go and self.n <= SENT_AHEAD:
                 look = partial(self._divide_and_look, seconds)
             else:  # this process has little else to do until jobs have told what is tried
-                ahead.begin(self._cells())
+                ahead.begin(self._cells(self.usual_rows))
+        region_rows = self.usual_rows
         if self.machine.regions is None:
             verdict = trial.finds_regions(span, look)
-            if not verdict.regions:
+            if verdict.region_rows is None:
                 return None if span is None or verdict.w is None else (span, verdict.w)
+            region_rows = verdict.region_rows
         if self.checkpoint:
-            self.checkpoint.save_base(trial.base.rows, trial.base.coefficients)
-        return trial.base
+            self.checkpoint.save_base(trial.base.rows, trial.base.coefficients, region_rows)
+        return _Correction(trial.base, region_rows)
 
     def _span(self) -> Span | None:
         """What landmarks can tell, if they carry the problem."""
