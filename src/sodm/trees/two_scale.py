@@ -44,7 +44,7 @@ from sodm.trees.ahead import Ahead
 from sodm.trees.history import Record, Seconds, Summary, plain
 from sodm.trees.landmarks import Landmarks
 from sodm.trees.local import LocalSolver
-from sodm.trees.memory import most_needed, part_share
+from sodm.trees.memory import most_needed, region_share
 from sodm.trees.pilot import EXACT_ROWS
 from sodm.trees.region_checkpoint import RegionCheckpoint
 from sodm.trees.span import Span
@@ -245,17 +245,14 @@ class _Training:
 
     def _solve(self, members: Sequence[Index], base: Base, seconds: Seconds) -> list[Arrays | None]:
         """All regions; those that were not finished in time are None."""
-        share, told = part_share(self.context.cache_bytes, len(members)), base.message
-        told = {"represented": self.total, "cache_bytes": share, "final": True, **told}
         start = self.problem.start
-        parts = [
-            Part(
-                index,
-                told if start is None else {**told, "start": start[:, index]},
-                min(share, most_needed(len(index))),
-            )
-            for index in members
-        ]
+        parts = []
+        for index in members:
+            share = region_share(self.context.cache_bytes, len(members), len(index))
+            told = {"represented": self.total, "cache_bytes": share, "final": True, **base.message}
+            if start is not None:
+                told["start"] = start[:, index]
+            parts.append(Part(index, told, min(share, most_needed(len(index)))))
         if self.checkpoint is None:
             return self._map(parts, any_time=True)
         results: list[Arrays | None] = []
