@@ -33,7 +33,7 @@ CLASSIFIERS = [
     slow("ODMClassifier({hard}, solver='dcd', n_jobs=1)", 6000, 26),
     slow("ODMClassifier({hard}, solver='dcd', n_jobs=2)", 6000, 26),
     ("ODMClassifier({hard}, solver='dcd', n_jobs=8)", 6000, 26),
-    slow("ODMClassifier({hard}, n_jobs=8)", 6000, 26),
+    slow("ODMClassifier({hard}, n_jobs=8)", 40_000, 26),
     ("ODMClassifier({hard})", 60_000, 3),  # pairs that are solved one by one
     slow("ODMClassifier({hard}, multi_class='ovr')", 60_000, 10),
     ("SODMClassifier({hard}, n_partitions=6, n_jobs=2)", 60_000, 2),
