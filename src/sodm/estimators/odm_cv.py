@@ -182,11 +182,8 @@ class ODMClassifierCV(ClassifierMixin, KernelSearch):
             return make_loss(self.loss, lam, self.upsilon, theta)
 
         # At the same lam / (1 - theta)^2 a row weighs the same: docs/parameters.md, "theta".
-        units = {
-            theta: loss_of(defaults.THETA, 1.0).scale(2.0) / loss_of(theta, 1.0).scale(1.0)
-            for theta in thetas
-        }
-        lams = {theta: tuple(len(y) * unit * k for k in LAMS) for theta, unit in units.items()}
+        usual = loss_of(defaults.THETA, len(y) / 2).scale(1.0)
+        lams = {theta: tuple(k * usual / loss_of(theta, 1.0).scale(1.0) for k in LAMS) for theta in thetas}
         self.classes_ = classes
         return Stated(target, codes, loss_of, self._candidates(X, own, lams, intercepts))
 

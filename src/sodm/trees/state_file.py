@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sodm.problem.problem import Problem
 from sodm.training.context import CheckpointFolder
 
-FORMAT = 2
+FORMAT = 3
 
 Head = dict[str, Any]  # what JSON can tell
 Named = dict[str, NDArray[Any]]
