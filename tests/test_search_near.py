@@ -8,7 +8,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import log_loss
 
 from sodm import ODMClassifierCV, ODMRegressorCV
+from sodm.search.classes import ClassTarget
 from sodm.search.near import near_samples, together
+from sodm.search.numbers import NumberTarget
 from sodm.search.pool import OutOfTime
 from sodm.search.stage import hold_out
 
@@ -143,3 +145,25 @@ def test_rows_held_out_are_near_and_have_been_seen_by_no_machine() -> None:
         assert len(np.intersect1d(fold.held, last.rows)) == 0
         assert np.ptp(X[part.rows], axis=0).max() < 0.8  # of a square of length 1
     assert_array_equal(stage.held, np.concatenate([part.folds[0].held for part in stage.parts]))
+
+
+def test_what_rows_cost_is_what_the_score_says() -> None:
+    rng = np.random.default_rng(0)
+    rows, codes = np.arange(40, 90), rng.integers(0, 3, 100)
+    classes = ClassTarget(codes, 3, np.ones(100), pairs=False)
+    decisions = rng.normal(size=(50, 3))
+    costs = classes.costs(decisions, rows)
+    assert costs is not None
+    assert_allclose(1 - costs.mean(), classes.score(decisions, rows))
+    weights = rng.random(100)
+    numbers = NumberTarget(rng.normal(size=(2, 100)), weights)
+    costs = numbers.costs(decisions[:, :2], rows)
+    assert costs is not None
+    assert_allclose(1 - costs.sum() / weights[rows].sum(), numbers.score(decisions[:, :2], rows))
+
+
+def test_scores_of_no_single_rows_have_no_costs() -> None:
+    classes = ClassTarget(np.array([0, 1]), 2, np.ones(2), pairs=True, score=lambda *args: 0.5)
+    assert classes.costs(np.ones((2, 1)), np.arange(2)) is None
+    numbers = NumberTarget(np.ones((1, 2)), np.ones(2), score=lambda *args: 0.5)
+    assert numbers.costs(np.ones((2, 1)), np.arange(2)) is None

@@ -238,6 +238,9 @@ class Descent {
         for (int round = 0; round < options_.max_iter; ++round) {
             double worst = 0;
             if (round > 0 || started()) worst = choose(set, capacity);
+            const double share = static_cast<double>(set.size()) / static_cast<double>(n_);
+            const bool full = round > 0 && static_cast<Index>(set.size()) >= capacity;
+            if (options_.most_in_set < 1 && (full || share > options_.most_in_set)) return;
             const Values change = solve_block(set, block, round, worst > 0 ? worst : 1.0);
             spread(set, change, everything);
             bool all = true;

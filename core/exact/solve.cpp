@@ -16,6 +16,7 @@ constexpr double kPatience = 100;
 constexpr int kSweepsInBetween = 120;
 // Descent that comes first: what it can do it does within some 30 sweeps.
 constexpr double kSweepsOfNear = 50;
+constexpr double kSweepsOfFew = 20, kFew = 0.4;  // of all rows: with larger working sets Newton is as short
 constexpr double kWorthStarting = 0.1;  // gap above which Newton's own start is better than where it ended
 
 bool all_converged(const Solution& solution) {
@@ -26,6 +27,12 @@ double worst_gap(const Solution& solution) {
     return *std::max_element(solution.gap.begin(), solution.gap.end());
 }
 
+// Bytes of the whole Gram matrix, in units of what a stored block may have.
+double stored_blocks(const Problem& problem, const Options& options, std::size_t value) {
+    const auto n = static_cast<double>(problem.n);
+    return n * n * static_cast<double>(value) / static_cast<double>(options.block_bytes());
+}
+
 // Whether coordinate descent will be done in a handful of sweeps: the Gram matrix can be stored, the ridge is
 // not much smaller than its diagonal, and there is more to find than the solution of one system. Measured on
 // a9a and cod-rna from 600 to 8,000 rows, lam from 10 to 1e5: below a ratio of a quarter the sweeps grow as
@@ -34,8 +41,8 @@ template <class T>
 bool suits_descent(const KernelSource<T>& source, const Problem& problem, const OdmLoss& loss,
                    const Options& options) {
     constexpr Index kMedium = 6000;
-    const auto bytes = static_cast<std::size_t>(problem.n) * static_cast<std::size_t>(problem.n) * sizeof(T);
-    if (bytes > options.block_bytes() || options.tol < 1e-5 || loss.one_piece()) return false;
+    if (stored_blocks(problem, options, sizeof(T)) > 1 || options.tol < 1e-5 || loss.one_piece())
+        return false;
     return ridge_beside_diagonal(source, problem, loss) >= (problem.n <= kMedium ? 0.25 : 2.0);
 }
 
@@ -53,6 +60,20 @@ bool decided_by_neighbours(const KernelSource<T>& source, const Problem& problem
            rest_of_landmarks(source, threads) > kFlat;
 }
 
+// Where only a part of the Gram matrix can be stored, a row sees many others, and landmarks leave more than
+// the ridge, Newton's first guesses of A have most rows and its systems take long, however few rows matter in
+// the end. If these are few, working sets find them. Settled on checkerboards, spirals, moons, ijcnn1 and
+// covtype, 20,000 and 60,000 rows.
+template <class T>
+bool few_may_matter(const KernelSource<T>& source, const Problem& problem, const OdmLoss& loss,
+                    const Options& options, Threads& threads) {
+    constexpr double kPart = 4, kManySeen = 150;
+    if (problem.start || problem.start_decision || problem.maybe_indefinite) return false;
+    return stored_blocks(problem, options, sizeof(T)) > kPart && options.tol >= 1e-5 && !loss.one_piece() &&
+           seen_by_a_row(source, threads) > kManySeen &&
+           rest_of_landmarks(source, threads) > ridge_beside_diagonal(source, problem, loss);
+}
+
 }  // namespace
 
 template <class T>
@@ -64,17 +85,21 @@ Solution solve_odm(const std::string& method, const KernelSource<T>& source, con
     Problem rest = problem;
     Solution descent;
     const bool near = decided_by_neighbours(source, problem, loss, options, threads);
-    if (near || suits_descent(source, problem, loss, options)) {
+    const bool few = !near && few_may_matter(source, problem, loss, options, threads);
+    if (near || few || suits_descent(source, problem, loss, options)) {
         Options short_run = options;
         short_run.max_iter = std::min(options.max_iter, 60);
         if (near) short_run.max_sweeps = kSweepsOfNear;
-        short_run.tol = std::min(options.tol, std::max(options.aim, near ? 1e-4 : 1e-5));
+        if (few) {
+            short_run.max_sweeps = kSweepsOfFew;
+            short_run.most_in_set = kFew;
+        }
+        short_run.tol = std::min(options.tol, std::max(options.aim, near || few ? 1e-4 : 1e-5));
         descent = solve_coordinate(source, problem, loss, short_run, threads);
         if (all_converged(descent) || options.max_iter <= short_run.max_iter) return descent;
         if (worst_gap(descent) < kWorthStarting) rest.start = descent.duals.data();
     }
-    const auto bytes = static_cast<std::size_t>(problem.n) * static_cast<std::size_t>(problem.n) * sizeof(T);
-    const bool stored = bytes <= options.block_bytes();
+    const bool stored = stored_blocks(problem, options, sizeof(T)) <= 1;
     Options impatient = options;
     if (stored && !near) impatient.max_products = kPatience;  // what descent has not solved it will not
     Solution best = solve_newton(source, rest, loss, impatient, threads);

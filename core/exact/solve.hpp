@@ -59,6 +59,9 @@ struct Options {
     double max_products = HUGE_VAL;
     // The same for coordinate descent in working sets: sweeps over the matrix of all rows.
     double max_sweeps = HUGE_VAL;
+    // Share of the rows: descent is given up where a working set would have more, or as many as a stored
+    // block may have. 1: never.
+    double most_in_set = 1;
     std::size_t cache_bytes = std::size_t(1000) << 20;
     // Blocks that a method wants whole may take so much of it: what is chosen, and with it the last digits of
     // a result, does not depend on the memory of a machine that has more.

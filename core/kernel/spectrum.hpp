@@ -1,4 +1,4 @@
-// How fast the spectrum of a Gram matrix falls.
+// How fast the spectrum of a Gram matrix falls, and how many rows its rows have to do with.
 #pragma once
 
 #include "base/parallel.hpp"
@@ -11,5 +11,10 @@ namespace sodm {
 // fewer; a constant that the kernel has beside it does not count.
 template <class T>
 double rest_of_landmarks(const KernelSource<T>& source, Threads& threads);
+
+// How many rows one row sees, itself among them: the sum of its kernel values in units of the diagonal,
+// without a constant beside the kernel. The mean of some, by a fixed sample.
+template <class T>
+double seen_by_a_row(const KernelSource<T>& source, Threads& threads);
 
 }  // namespace sodm

@@ -1,5 +1,8 @@
-// What landmarks leave of a kernel: by the rows and gamma, whatever constant stands beside the kernel.
+// What landmarks leave of a kernel, and how many rows a row sees: by the rows and gamma, whatever constant
+// stands beside the kernel.
 #include "kernel/spectrum.hpp"
+
+#include <cmath>
 
 #include "base/random.hpp"
 #include "check.hpp"
@@ -11,8 +14,9 @@ using namespace sodm::test;
 
 namespace {
 
-template <class T>
-double rest(Index n, Index features, double gamma, double constant, int count) {
+// `measure` of an rbf kernel of rows in the unit cube.
+template <class T, class Measure>
+double of_kernel(Index n, Index features, double gamma, double constant, int count, Measure measure) {
     std::vector<double> x(at(n * features));
     Random random(1);
     for (double& value : x) value = random.uniform();
@@ -25,7 +29,29 @@ double rest(Index n, Index features, double gamma, double constant, int count) {
     PointSet<T> points(view, kernel);
     PointKernel<T> source(kernel, points, points);
     Threads threads(count);
-    return rest_of_landmarks(source, threads);
+    return measure(source, threads);
+}
+
+template <class T>
+double rest(Index n, Index features, double gamma, double constant, int count) {
+    return of_kernel<T>(n, features, gamma, constant, count, rest_of_landmarks<T>);
+}
+
+template <class T>
+double seen(Index n, Index features, double gamma, double constant, int count) {
+    return of_kernel<T>(n, features, gamma, constant, count, seen_by_a_row<T>);
+}
+
+template <class T>
+void near_and_far() {
+    for (double constant : {0.0, 1.0}) {
+        // In the plane a row sees n pi / gamma others, fewer at the edge of the square.
+        const double many = seen<T>(4000, 2, 200.0, constant, 1);
+        CHECK(many > 50 && many < 4000 * 3.15 / 200.0);
+        CHECK(seen<T>(4000, 2, 200.0, constant, 2) == many);
+        CHECK(std::fabs(seen<T>(4000, 10, 1e6, constant, 1) - 1) < 0.01);    // itself alone
+        CHECK(std::fabs(seen<T>(4000, 2, 1e-9, constant, 1) - 4000) < 1.0);  // all
+    }
 }
 
 template <class T>
@@ -46,5 +72,7 @@ void narrow_and_wide() {
 int main() {
     narrow_and_wide<float>();
     narrow_and_wide<double>();
+    near_and_far<float>();
+    near_and_far<double>();
     return failures();
 }

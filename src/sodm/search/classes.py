@@ -78,3 +78,9 @@ class ClassTarget:
         if self._score is not None:
             return self._score(self, decisions, rows)
         return float(np.mean(self.predicted(decisions) == self.codes[rows]))
+
+    def costs(self, decisions: NDArray[Any], rows: Index) -> Array | None:
+        """Whether they are decided wrongly."""
+        if self._score is not None:
+            return None
+        return (self.predicted(decisions) != self.codes[rows]).astype(np.float64)

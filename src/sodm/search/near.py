@@ -102,12 +102,12 @@ def look_near(
         found = record(stage, here, best, perf_counter() - began)
         report(line(found, f"{len(samples)} neighbourhoods of {len(stage.rows):,} rows"))
         on_sample = replace(hold_out(last.rows, stage.held, n), share=last.share)
-        others = [trial for trial in here if trial.setting == trials.chosen]
-        if _clear(best, others):
-            others = evaluate(field, on_sample, [outcome.trial.setting])
+        if trials.gain(stage, best, trials.own(here)) <= CLEAR:
+            return None
+        [sampled] = evaluate(field, on_sample, [outcome.trial.setting])
     except OutOfTime:
         return None
-    if not _clear(best, others):
+    if trials.gain(stage, best, sampled, field.target) <= CLEAR:
         return None
     decided = replace(
         outcome,
@@ -117,10 +117,6 @@ def look_near(
         path=[*outcome.path, found],
     )
     return Nearer(trials.field, [*stages, stage], decided)
-
-
-def _clear(best: Trial, others: list[Trial]) -> bool:
-    return all(best.score > other.score + CLEAR * best.error for other in others)
 
 
 @dataclass(frozen=True)
@@ -135,8 +131,26 @@ class _Trials:
     def hope(self, stage: Stage) -> bool:
         """Whether some finer kernel is better on these neighbourhoods."""
         here = self._first(stage)
-        [own] = [trial for trial in here if trial.setting == self.chosen]
-        return any(trial.score > own.score + HOPE * trial.error for trial in here)
+        own = self.own(here)
+        return any(self.gain(stage, trial, own) > HOPE for trial in here)
+
+    def own(self, here: Sequence[Trial]) -> Trial:
+        """Of these that of the setting that was chosen."""
+        [found] = [trial for trial in here if trial.setting == self.chosen]
+        return found
+
+    def gain(self, stage: Stage, trial: Trial, other: Trial, target: Target | None = None) -> float:
+        """By how many standard errors of the difference one is better than another, whose machines learnt
+        `target`. Both have decided the same rows, and most of them alike: the error of a score is several
+        times that of their difference. Scores of no single rows have to do with their own."""
+        gained, error = trial.score - other.score, trial.error
+        if trial.decisions is not None and other.decisions is not None:
+            own = self.field.target.costs(trial.decisions[0], stage.held)
+            others = (target or self.field.target).costs(other.decisions[0], stage.held)
+            if own is not None and others is not None:
+                difference = others - own
+                gained, error = float(difference.mean()), float(difference.std() / np.sqrt(len(own)))
+        return gained / error if error > 0 else 0.0
 
     def climb(self, stage: Stage) -> tuple[list[Trial], Trial]:
         """Trials as far as they go, and the best of them."""
@@ -152,6 +166,7 @@ class _Trials:
         chosen, spread = self.chosen, _spread(self.field.X, stage)
         usual = self.grid.usual_lams[chosen.theta]
         settings = [replace(chosen, gamma=g * chosen.gamma, lam=chosen.lam / g) for g in (1.0, *FINER)]
+        settings.append(replace(chosen, gamma=FINER[0] * chosen.gamma))
         if spread > 0:
             settings += [replace(chosen, gamma=k / spread, lam=usual) for k in SCALES]
         return evaluate(self.field, stage, dict.fromkeys(settings), self.number)

@@ -46,6 +46,15 @@ class NumberTarget:
             return self._score(decisions, rows)
         return float(r2_score(self.values[:, rows].T, decisions, sample_weight=self.weights[rows]))
 
+    def costs(self, decisions: NDArray[Any], rows: Index) -> Array | None:
+        """Squared distances by weight, those of a target over its variance, as R^2 has them."""
+        if self._score is not None:
+            return None
+        values, weights = self.values[:, rows].T, self.weights[rows]
+        centre = np.average(values, axis=0, weights=weights)
+        variance = np.average((values - centre) ** 2, axis=0, weights=weights)
+        return weights * np.mean((decisions - values) ** 2 / np.where(variance > 0, variance, 1), axis=1)
+
 
 class Predicted(RegressorMixin, BaseEstimator):
     """A regressor that knows what to say of some rows, and is asked about these alone."""

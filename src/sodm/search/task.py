@@ -66,3 +66,7 @@ class Target(Protocol):
 
     def score(self, decisions: NDArray[Any], rows: Index) -> float:
         """How good these raw outputs, shape (n, n_outputs), are for the rows of these numbers."""
+
+    def costs(self, decisions: NDArray[Any], rows: Index) -> Array | None:
+        """How wrong each of these rows is decided, in a unit of its own, so that the mean is the less the
+        higher the score is; None where the score is nothing of single rows."""
