@@ -19,7 +19,7 @@ from sodm.problem.row_types import Rows, is_sparse
 
 BORDER = 1.3  # the second centre counts where its squared distance is less than so many times the first's
 _OfDistances = Callable[[NDArray[np.int32], NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]
-VALUES_AT_ONCE = 2**20  # of the rows that a thread looks at
+VALUES_AT_ONCE = 2**19  # of the rows that a thread looks at
 
 
 @dataclass(frozen=True)

@@ -103,7 +103,9 @@ class Span:
         free = self.sample[stays[self.sample]]
         count = min(len(free), max(FIRST_ROWS, FIRST_PER_LANDMARK * m, len(free) // FIRST))
         rows = free[np.linspace(0, len(free) - 1, count).astype(np.intp)]
-        self.sample = np.concatenate([rows, np.setdiff1d(self.sample, rows)])
+        others = np.ones_like(stays)
+        others[rows] = False
+        self.sample = np.concatenate([rows, self.sample[others[self.sample]]])
         pool, features = self.landmarks.pool, self.landmarks.pool_features
         w, nested = np.zeros((len(self.problem.signs), m)), slice(0, NESTED)
         w[:, nested] = self._coarse(self._linear(pool, features[:, nested], stays), None, w[:, nested])
