@@ -225,14 +225,15 @@ def _decide_pairs(
 ) -> NDArray[np.float64]:
     """f of all pairs: the rows of each class have coefficients in the pairs of that class only."""
     own, codes = untagged(coefficients)
-    of_class = np.zeros((len(own) + 1, len(own), block.rows.shape[0]))
-    for c in range(len(of_class)):
-        at = np.flatnonzero(codes == c)
-        if len(at) == 0:
-            continue
-        if isinstance(model_rows, Block):
-            rows = model_rows.columns[at] if kernel.precomputed else model_rows.rows[at]
-        else:
-            rows = model_rows[at]
-        of_class[c] = decide(kernel, block, rows, np.ascontiguousarray(own[:, at]))
+    at = np.argsort(codes, kind="stable")[np.count_nonzero(codes < 0) :]  # those that have some, by class
+    counts = np.bincount(codes[at], minlength=len(own) + 1)
+    if isinstance(model_rows, Block):
+        model_rows = model_rows.columns if kernel.precomputed else model_rows.rows
+    own, model_rows = own[:, at], model_rows[at]
+    if len(at) == 0:
+        of_class = np.zeros((len(counts), len(own), block.rows.shape[0]))
+    elif kernel.precomputed:
+        of_class = kernel.apply_parts(block.rows[:, model_rows], None, own, counts)
+    else:
+        of_class = kernel.apply_parts(block.rows, model_rows, own, counts)
     return sums_of_pairs(of_class)
