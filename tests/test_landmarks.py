@@ -180,6 +180,32 @@ def test_regions_correct_the_machine_of_landmarks(monkeypatch: pytest.MonkeyPatc
     assert set(corrected.support_) == set(SODMClassifier(**SETTINGS).fit(*noisy(12_000, 0)).support_)
 
 
+def test_what_regions_correct_has_seen_all_rows_where_landmarks_are_many(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A machine of few rows for each landmark fits these rows, and regions would take that for the truth."""
+    problem = problem_of(*noisy(12_000, 0), lam=2e4)
+    context, engine = Context(n_threads=2, seed=0), ThreadEngine(2)
+    engine.keep(Table(problem.rows, problem.signs, problem.weights))
+    found = Landmarks.choose(problem, context.evaluator_here(problem.kernel), 0)
+    assert found is not None
+    own = Span(problem, context, engine, found, 1e-3)
+    held = np.arange(0, 12_000, 7)
+    start = own.start(held)
+    seen = 8000 / len(found.rows)  # rows for a landmark
+    monkeypatch.setattr(span, "ALL_ROWS_BELOW", seen - 1)
+    assert own.to_correct(start) is start
+    monkeypatch.setattr(span, "ALL_ROWS_BELOW", seen + 1)
+    again = own.to_correct(start)
+
+    def loss(w: np.ndarray, rows: np.ndarray) -> float:
+        coefficients = found.coefficients(w)
+        f = context.evaluator_here(problem.kernel).apply(problem.rows[rows], found.points, coefficients.T).T
+        return float(problem.loss.of_rows(problem.signs[:, rows] * f).sum())
+
+    assert loss(again, held) < loss(start, held)  # which it had not seen
+
+
 @pytest.mark.parametrize("classes", [2, 3])
 def test_passes_over_all_rows_find_what_newton_finds_on_them(
     classes: int, monkeypatch: pytest.MonkeyPatch

@@ -49,6 +49,9 @@ KEPT = 2**29  # bytes of the kernel values, or features, of the sample
 # Rows of the sample that a machine is found with at first, nearly that of all: one in so many, but no
 # fewer than so many, nor than so many for a landmark.
 FIRST, FIRST_ROWS, FIRST_PER_LANDMARK = 3, 8000, 8
+# A machine of fewer rows for a landmark fits them better than it decides others, and regions that correct it
+# would take that for the truth. Settled on ijcnn1, cod-rna, covtype and a board, see docs/regions-study.md.
+ALL_ROWS_BELOW = 20
 NESTED = 256  # the first landmarks, that tell where that is
 PASS_ROWS = 32_768  # rows of a task of a pass over all rows
 MAX_STEPS = 100
@@ -78,6 +81,7 @@ class Span:
         dtype = np.float32 if context.precision == "single" else np.float64
         self._kept = np.empty((len(self.sample), len(landmarks.rows)), dtype)  # of the sample, as far as
         self._made = 0  # rows of it are made
+        self._started = 0  # rows that `start` took
         self._like: MemoryRows | None = None  # rows whose factored systems are begun with
         self._reference: Array | None = None  # their |grad p(0)|
 
@@ -102,7 +106,7 @@ class Span:
         stays[held] = False
         free = self.sample[stays[self.sample]]
         count = min(len(free), max(FIRST_ROWS, FIRST_PER_LANDMARK * m, len(free) // FIRST))
-        rows = free[np.linspace(0, len(free) - 1, count).astype(np.intp)]
+        rows, self._started = free[np.linspace(0, len(free) - 1, count).astype(np.intp)], count
         others = np.ones_like(stays)
         others[rows] = False
         self.sample = np.concatenate([rows, self.sample[others[self.sample]]])
@@ -114,6 +118,12 @@ class Span:
         self._like.factor(like.scale, w)
         self._reference = like.gradient_at_zero()
         return self._coarse(self._rows(count), self._basis, w)
+
+    def to_correct(self, start: Array) -> Array:
+        """w of a machine that regions may correct: of all rows of the sample, if `start` took few of them."""
+        if self._started >= ALL_ROWS_BELOW * len(self.landmarks.rows):
+            return start
+        return self._coarse(self._rows(len(self.sample)), self._basis, start)
 
     def solve(self, start: Array, time_limit: float | None) -> LinearResult:
         """The machine of all rows, from the w that is given."""

@@ -113,6 +113,11 @@ class Base:
         """That of these rows of a problem."""
         return cls(rows, coefficients, {"base_rows": problem.rows[rows], "base_coef": coefficients})
 
+    @classmethod
+    def of_landmarks(cls, problem: Problem, landmarks: Landmarks, w: Array) -> Base:
+        """The machine of landmarks."""
+        return cls.of(problem, landmarks.rows, landmarks.coefficients(w))
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -148,8 +153,7 @@ class Trial:
     def base(self) -> Base:
         """f0: the machine of landmarks, where there is one, else the average of a few small parts."""
         if self.carried is not None:
-            landmarks, w = self.carried
-            return Base.of(self.problem, landmarks.rows, landmarks.coefficients(w))
+            return Base.of_landmarks(self.problem, *self.carried)
         parts = self._base_rows
         results = self._map([self._part(rows, None, len(parts)) for rows in parts], self.solver)
         pieces = []

@@ -50,7 +50,7 @@ from sodm.trees.region_checkpoint import RegionCheckpoint
 from sodm.trees.span import Span
 from sodm.trees.stop import REGIONS, TIME
 from sodm.trees.tree import Tree
-from sodm.trees.trial import Base, Trial
+from sodm.trees.trial import Base, Trial, Verdict
 
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
@@ -216,15 +216,27 @@ class _Training:
                 look = partial(self._divide_and_look, seconds)
             else:  # this process has little else to do until jobs have told what is tried
                 ahead.begin(self._cells(self.usual_rows))
-        region_rows = self.usual_rows
-        if self.machine.regions is None:
-            verdict = trial.finds_regions(span, look)
-            if verdict.region_rows is None:
-                return None if span is None or verdict.w is None else (span, verdict.w)
-            region_rows = verdict.region_rows
-        if self.checkpoint:
-            self.checkpoint.save_base(trial.base.rows, trial.base.coefficients, region_rows)
-        return _Correction(trial.base, region_rows)
+        choice = (
+            self._chosen(trial, span, trial.finds_regions(span, look))
+            if self.machine.regions is None
+            else _Correction(trial.base, self.usual_rows)
+        )
+        if self.checkpoint and isinstance(choice, _Correction):
+            base = choice.base
+            self.checkpoint.save_base(base.rows, base.coefficients, choice.region_rows)
+        return choice
+
+    def _chosen(
+        self, trial: Trial, span: Span | None, verdict: Verdict
+    ) -> _Correction | tuple[Span, Array] | None:
+        """What a verdict comes to."""
+        learnt = None if span is None or verdict.w is None else (span, verdict.w)
+        if verdict.region_rows is None:
+            return learnt
+        if learnt is None:
+            return _Correction(trial.base, verdict.region_rows)
+        landmarks, w = learnt[0].landmarks, learnt[0].to_correct(learnt[1])
+        return _Correction(Base.of_landmarks(self.problem, landmarks, w), verdict.region_rows)
 
     def _span(self) -> Span | None:
         """What landmarks can tell, if they carry the problem."""
