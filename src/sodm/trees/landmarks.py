@@ -35,13 +35,13 @@ POOL = 4096  # rows that landmarks are chosen from
 MOST, BY_ROOT = 1200, 6.0  # landmarks at the most, and times the root of the number of rows
 # Shares of the ridge: landmarks are added until the mean rest of the pool is no larger than the first; they
 # carry the problem if it is no larger than the second. Settled on a9a, susy-subset, cod-rna and ijcnn1, see
-# docs/regions.md.
+# docs/regions-study.md.
 ENOUGH, CARRIES = 1e-3, 0.05
 # More rows than so many tell more than the same landmarks can say: the first goes down with their cube root.
 MANY = 100_000
 # A fourth of the pool and of the landmarks tells whether there is any hope: a mean rest above so many times
-# what they may leave does not come down to it. Read off all seven sets of docs/regions.md: .07 ridges at most
-# where landmarks carry the problem, 1.2 to 12 where they do not.
+# what they may leave does not come down to it. Read off seven sets (docs/regions-study.md): .07 ridges at
+# most where landmarks carry the problem, 1.2 to 12 where they do not.
 LOOK, HOPE = 4, 20.0
 
 

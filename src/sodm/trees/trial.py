@@ -56,10 +56,11 @@ WORTH_IT, CLEAR = 1.0, 3.0
 # Against landmarks: regions must be better by two, and if the first ones are not better at all there is no
 # hope. Settled on cod-rna (gains 4.9 to 6.9, of the first ones 1.7 to 5.4), skin-nonskin (3.9 to 10, 2.8 to
 # 7.9), a9a (below -3), susy-subset (below 0), and 30,000 to 100,000 rows like SUSY's (-1.4 to 1.4, where
-# landmarks are better), when other sizes and parameters were known too: docs/regions.md.
+# landmarks are better), when other sizes and parameters were known too: docs/regions-study.md.
 GAINS, NO_HOPE = 2.0, 0.0
 # Regions of REGION_ROWS become LARGER times as large where they make at most this share of the mistakes of
-# regions of a fourth of the rows, and clearly fewer. Settled on eleven sets, made and real: docs/regions.md.
+# regions of a fourth of the rows, and clearly fewer. Settled on eleven sets, made and real, see
+# docs/regions-study.md.
 LARGER, STILL_LEARNS = 4, 0.9
 
 
