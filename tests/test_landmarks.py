@@ -206,6 +206,19 @@ def test_what_regions_correct_has_seen_all_rows_where_landmarks_are_many(
     assert loss(again, held) < loss(start, held)  # which it had not seen
 
 
+def test_regions_are_solved_on_what_all_rows_have_taught(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The machine that is corrected has other coefficients then, on the same landmarks."""
+    monkeypatch.setattr(trial, "GAINS", -1e9)  # regions, whatever they are worth
+    bases = []
+    for below in (0, 10_000):
+        monkeypatch.setattr(span, "ALL_ROWS_BELOW", below)
+        found = SODMClassifier(**SETTINGS).fit(*noisy(12_000, 0))._machines
+        assert found is not None
+        bases.append(found.coefficients[:, found.bounds[-2] :])
+    assert bases[0].shape == bases[1].shape
+    assert not np.allclose(*bases)
+
+
 @pytest.mark.parametrize("classes", [2, 3])
 def test_passes_over_all_rows_find_what_newton_finds_on_them(
     classes: int, monkeypatch: pytest.MonkeyPatch
